@@ -22,8 +22,10 @@ Floors = Sequence[Sequence[str]]
 # From the bottom to the top. A room is a folder or a single file. An import from one room into another
 # goes to a lower floor, so the rooms of one floor know nothing of each other.
 FLOORS: Floors = (
-    ("_core/queue/", "report/", "_homes.py", "_lazy.py", "_processes.py"),
-    ("_core/primitives/", "_naming.py", "checking/"),
+    ("_homes.py",),
+    ("_naming.py",),
+    ("_core/queue/", "report/", "_lazy.py", "_processes.py"),
+    ("_core/primitives/", "checking/"),
     ("_core/monitors/", "_core/shared/"),
     ("_core/__init__.py",),
     ("_runtime/",),

@@ -4,7 +4,9 @@
 * ``once``: what depends on our code alone: on one Python, where its coverage is measured.
 * ``slow``: searches to their ends, faults planted in what is checked, and whatever else runs long for other
   reasons than to reach a branch: on one Python too, and unmeasured, because measuring slows a search.
-* ``nightly``: the same at sizes for which the gate has no time.
+* ``unmeasured``: a test of the first two that takes long and reaches no branch that others miss: where coverage
+  is measured it is left out, because that takes three times as long, and it runs beside the slow ones.
+* ``nightly``: the same as ``slow`` at sizes for which the gate has no time.
 * ``smoke``: of each file that runs once, one test with the oldest dependencies too: the first one, or where that
   takes long, the one that is marked ``light``.
 

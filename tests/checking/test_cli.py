@@ -271,6 +271,25 @@ def test_an_unfinished_run_is_not_recorded(tmp_path: Path) -> None:
     assert "only a finished run can be recorded" in result.output
 
 
+def test_a_property_may_have_a_name_in_any_letters(tmp_path: Path) -> None:
+    write(tmp_path, GOOD.replace("in_range", "größer"))
+    assert run(tmp_path, "--update-manifest").exit_code == 0
+    recorded = tomllib.loads((tmp_path / "manifest.toml").read_text(encoding="utf-8"))
+    assert recorded["spec"]["wheel.Wheel"]["properties"]["größer"] == "confirmed"
+    assert run(tmp_path).exit_code == 0
+
+
+def test_a_broken_manifest_is_written_anew_if_all_of_it_is(tmp_path: Path) -> None:
+    file = write(tmp_path, GOOD)
+    manifest = write(tmp_path, "states == 3", "manifest.toml")
+    result = run(file, "--update-manifest")
+    assert result.exit_code == 64
+    assert "is not a manifest" in result.output
+    assert manifest.read_text() == "states == 3"
+    assert run(tmp_path, "--update-manifest").exit_code == 0
+    assert run(tmp_path).exit_code == 0
+
+
 def test_a_broken_manifest_is_told(tmp_path: Path) -> None:
     write(tmp_path, "states == 3", "manifest.toml")
     result = run(write(tmp_path, GOOD))

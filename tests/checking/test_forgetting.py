@@ -106,6 +106,18 @@ def test_what_is_forgotten_is_seen_by_steps_alone(declared: Any, who: str) -> No
         check(spec)
 
 
+def test_a_field_that_is_forgotten_is_no_domain() -> None:
+    class Retried(Bell):
+        names: frozenset[str] = start(frozenset, "a")
+        forgets = (*Bell.forgets, "names")
+
+        @action(who=names)
+        def retry(self, who: str) -> None: ...
+
+    with pytest.raises(SpecError, match="a domain or the `when` of retry reads names, which in"):
+        check(Retried)
+
+
 def test_a_property_that_raises_is_refuted_where_something_is_forgotten_too() -> None:
     class Raising(Bell):
         @invariant

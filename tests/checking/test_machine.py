@@ -186,6 +186,22 @@ def test_an_adapter_has_to_be_complete() -> None:
         run(Lamp, lambda: Blind())
 
 
+def test_what_state_may_be_is_told_to_who_writes_another() -> None:
+    class Forgot(LampAdapter):
+        def state(self) -> Mapping[str, object]:
+            return None  # type: ignore[return-value]
+
+    with pytest.raises(SpecError, match=r"Forgot\.state\(\) returned None; return a dictionary"):
+        run(Lamp, Forgot)
+
+    class Waits(LampAdapter):
+        async def state(self) -> Mapping[str, object]:  # type: ignore[override]
+            return {}
+
+    with pytest.raises(SpecError, match=r"Waits\.state\(\) is async, .*: write def, and let"):
+        machine(Lamp, Waits)
+
+
 def test_what_is_compared_has_to_change_with_the_steps() -> None:
     class Silent(LampAdapter):
         def state(self) -> Mapping[str, object]:
@@ -207,7 +223,7 @@ def test_what_is_compared_has_to_change_with_the_steps() -> None:
             return {"is_a_lamp": True}
 
     with pytest.raises(
-        SpecError, match="tells is_a_lamp, which no step of Constant changes: an ob"
+        SpecError, match="returns is_a_lamp, which no step of Constant changes: an ob"
     ):
         run(Constant, DoesNothing)
 

@@ -137,6 +137,40 @@ def test_nothing_is_confirmed_where_asking_for_actions_raises(only: list[str] | 
     assert re.fullmatch(said, result.stopped_by or "")
 
 
+@pytest.mark.parametrize(
+    ("only", "verdict"),
+    [
+        (None, Verdict.CONFIRMED),  # the refutation of no_action_fails stands beside it
+        (["at_most_two", "no_action_fails"], Verdict.CONFIRMED),
+        (["at_most_two"], Verdict.UNFINISHED),
+    ],
+)
+def test_nothing_is_confirmed_where_an_action_raises_unless_that_is_told(
+    only: list[str] | None, verdict: Verdict
+) -> None:
+    class Jammed(Spec):
+        n: int = start(int)
+
+        @action(coin=(1, 2), when=lambda spec, coin: spec.n < 2)
+        def put(self, coin: int) -> None:
+            if coin == 2:
+                raise OSError("jammed")
+            self.n += coin
+
+        @invariant
+        def at_most_two(self) -> bool:
+            return self.n <= 2
+
+    result = check(Jammed, only=only)
+    assert result["at_most_two"].verdict is verdict
+    assert result.verdict is (
+        Verdict.UNFINISHED if verdict is Verdict.UNFINISHED else Verdict.REFUTED
+    )
+    if verdict is Verdict.UNFINISHED:
+        said = "put(coin=2), which raised OSError: jammed; judge no_action_fails, too"
+        assert (result["at_most_two"].detail, result.stopped_by) == (f"ended by {said}", said)
+
+
 def test_that_every_action_fires_is_judged_alone_if_it_is_asked_for_alone() -> None:
     class Silent(Wheel):
         @action(when=lambda spec: spec.n > 4)
@@ -424,6 +458,24 @@ def test_an_antecedent_that_is_never_true_is_a_check_that_cannot_fail() -> None:
     assert "the antecedent of implies was true in no state (line " in result["high_is_odd"].detail
 
 
+def test_a_helper_that_one_property_meets_does_not_answer_for_another() -> None:
+    class Shared(Wheel):
+        def when_at(self, n: int, holds: bool) -> bool:
+            return implies(self.n == n, holds)
+
+        @invariant
+        def four_is_even(self) -> bool:
+            return self.when_at(4, self.n % 2 == 0)
+
+        @invariant
+        def nine_is_nothing(self) -> bool:
+            return self.when_at(9, False)
+
+    result = check(Shared)
+    assert result["four_is_even"].verdict is Verdict.CONFIRMED
+    assert result["nine_is_nothing"].verdict is Verdict.VACUOUS
+
+
 def test_an_implication_that_fails_is_refuted() -> None:
     class Wrong(Wheel):
         @invariant
@@ -438,6 +490,9 @@ def test_an_implication_is_about_bools() -> None:
         implies(1, True)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="consequent"):
         implies(True, lambda: 3)  # type: ignore[arg-type,return-value]
+    with pytest.raises(TypeError, match="consequent of implies is True or False, not 1"):
+        implies(False, 1)  # type: ignore[arg-type]
+    assert implies(False, lambda: 3)  # type: ignore[arg-type,return-value]
 
 
 def test_cannot_fail_is_said_of_a_complete_search_only() -> None:

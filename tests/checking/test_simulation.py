@@ -85,6 +85,13 @@ def test_a_step_that_is_not_possible_changes_nothing(call: tuple[Any, ...], text
     assert asked.snapshot() == before
 
 
+def test_an_argument_is_that_of_a_step_only_if_it_is_of_its_type_too() -> None:
+    asked = Simulation(Turnstile)
+    assert not asked.allows("pay", "a", True)
+    with pytest.raises(SpecError, match=r"fare=1\.0\) is not possible here, where .*fare=1\)"):
+        asked.apply("pay", "a", 1.0)
+
+
 def test_a_parameter_that_does_not_exist_is_told() -> None:
     with pytest.raises(SpecError, match="gives whom, and the parameters of pay are who and fare"):
         Simulation(Turnstile).allows("pay", whom="a")

@@ -180,7 +180,9 @@ def test_a_long_trace_shows_its_last_steps() -> None:
 
 def test_too_many_states_at_once_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(following, "MOST", 2)
-    with pytest.raises(SpecError, match="may be in more than 2 states; let `explain` tell more"):
+    with pytest.raises(
+        SpecError, match="may be in more than 2 states; let `explain` describe more"
+    ):
         Follower(Jugs).see(fill())
     with pytest.raises(SpecError, match="leave less unseen"):
         Follower(Jugs, unseen=["fill_small", "pour"]).see(TraceEvent("spill"))
@@ -442,6 +444,24 @@ def test_a_way_that_breaks_a_property_is_not_what_happened_while_there_is_anothe
     assert follower.refutation.refuted in ("four_at_most", "a_full_jug_is_not_poured")
 
 
+@pytest.mark.parametrize("meaning", ["pour", 0, ["pour"], [Call("pour"), None]])
+def test_what_explain_may_return_is_told_to_who_returns_something_else(meaning: Any) -> None:
+    wrong = "None" if isinstance(meaning, list) and len(meaning) == 2 else "'pour'"
+    follower = Follower(Jugs, lambda spec, event: meaning)
+    with pytest.raises(
+        SpecError, match=rf"explain made {wrong if meaning else 0} of spill\(\); it ret"
+    ):
+        follower.see(TraceEvent("spill"))
+
+
+def test_what_an_unseen_step_breaks_is_not_blamed_for_an_event_that_it_does_not_allow() -> None:
+    follower = Follower(Leaky, unseen=["pour"])
+    assert follower.see(fill(litres=3))
+    assert not follower.see(TraceEvent("pour", state={"large": 1}))
+    assert follower.refutation is not None
+    assert follower.refutation.kind == "event 2 of the trace"
+
+
 class Tight(Jugs):
     """The large jug takes four litres, and says so by an error."""
 
@@ -450,6 +470,15 @@ class Tight(Jugs):
         if self.small + self.large > 4:
             raise OverflowError("it is full")
         super().pour()
+
+
+def test_an_unseen_step_that_raises_is_not_blamed_for_what_comes_after_it() -> None:
+    follower = Follower(Tight, unseen=["pour"])
+    for _ in range(2):
+        assert follower.see(fill(litres=3))
+    assert not follower.see(fill(litres=3))
+    assert follower.refutation is not None
+    assert follower.refutation.kind == "event 3 of the trace"
 
 
 def test_an_action_that_raises_breaks_a_property_on_its_way() -> None:
@@ -656,6 +685,14 @@ def test_a_file_that_is_no_text_is_no_trace(tmp_path: Path) -> None:
     done = command(tmp_path, "--trace", str(file), "--only", "Door")
     assert done.exit_code == 64
     assert "cannot be read as a trace" in done.output
+
+
+def test_an_empty_file_is_no_trace(tmp_path: Path) -> None:
+    file = tmp_path / "run.jsonl"
+    file.touch()
+    done = command(tmp_path, "--trace", str(file), "--only", "Door")
+    assert done.exit_code == 64
+    assert "is no trace: it is empty" in done.output
 
 
 def test_a_trace_is_held_against_one_specification(tmp_path: Path) -> None:

@@ -271,7 +271,7 @@ HELD: dict[str, Held] = {
         spec=waiters.SeenRateLimiter,
         adapter=waiters.OfRateLimiter,
         finds=(*CLOSES, *TIMERS),
-        without=frozenset({"change_the_clock"}),
+        without=frozenset({"read_the_clock_after", "change_the_clock"}),
     ),
     "buffer": Held(
         of=("Buffer",),

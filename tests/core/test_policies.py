@@ -85,6 +85,16 @@ def test_priority_serves_the_smaller_number_first_and_equals_in_order_of_arrival
     assert submit_all(core, 1, 0, 1, 0, -1) == ["e", "b", "d", "a", "c"]
 
 
+def test_a_level_that_has_no_rank_leaves_the_queue_as_it_was() -> None:
+    core, wrong = SemaphoreCore(0, policy="priority"), cast(Any, "high")
+    for _ in range(2):
+        with pytest.raises(TypeError):
+            core.submit(1, wrong)
+    assert not core.waiting()
+    first = core.submit(1)
+    assert core.release(1) == [first]
+
+
 def test_without_levels_in_use_priority_is_fifo() -> None:
     core = spent(policy="priority")
     assert submit_all(core, 0, 0, 0) == ["a", "b", "c"]

@@ -2,6 +2,8 @@
 
 ``hold URL NAMESPACE TTL``: asks for the lock, holds it, and releases it when something is written to it.
 ``replace URL NAMESPACE TTL``: holds it, and runs another program in its place when something is written to it.
+``fork URL NAMESPACE TTL``: holds it, has a fork leave the block, and goes on. ``fork again URL NAMESPACE TTL``: has a fork
+open a session.
 ``tick URL NAMESPACE TTL``: holds the lock, and says so every few milliseconds. With ``COUNTS_NO_LEASE`` in its environment
 it believes that its lease goes on.
 ``storm URL NAMESPACE TTL COUNT``: takes one of two permits again and again. A ttl of 0 is none.
@@ -24,6 +26,7 @@ from __future__ import annotations
 
 import os
 import random
+import select
 import signal
 import sys
 import time
@@ -33,6 +36,7 @@ from pathlib import Path
 from typing import Any
 
 import trio
+from trio._core import _run
 
 from structsync._core.shared.operations import Key
 from structsync.distributed import LeaseLost, Session, membership, open_session
@@ -75,6 +79,43 @@ async def replace(*where: str) -> None:
         say("holds", grant.token)
         await trio.lowlevel.wait_readable(sys.stdin)
         os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(600)"])
+
+
+def wait_by_an_own_epoll() -> None:
+    """In a fork: trio's epoll is that of the parent, too, for which the fork would take back what it waits for."""
+    manager: Any = _run.GLOBAL_RUN_CONTEXT.runner.io_manager
+    manager._epoll = select.epoll()
+    for file, waiters in manager._registered.items():
+        manager._epoll.register(file, waiters.current_flags)
+
+
+async def fork(*where: str) -> None:
+    async with opens(*where) as session, session.lock("lock") as grant:
+        pid = os.fork()
+        if pid == 0:
+            wait_by_an_own_epoll()
+            sys.exit(0)
+        os.waitpid(pid, 0)  # noqa: ASYNC222 - nothing else is to happen meanwhile
+        async with session.lock("other"):
+            say("holds", grant.token)
+        await trio.lowlevel.wait_readable(sys.stdin)
+    say("gave back")
+
+
+async def fork_again(*where: str) -> None:
+    def run() -> None:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                trio.run(hold, *where)
+            except RuntimeError as error:
+                say(error)
+            os._exit(0)
+        os.waitpid(pid, 0)
+
+    async with opens(*where) as session, session.lock("lock"):
+        await trio.to_thread.run_sync(run)
+    say("gave back")
 
 
 async def count_no_lease(*where: str) -> None:
@@ -217,6 +258,8 @@ if __name__ == "__main__":
     programs = {
         "hold": hold,
         "replace": replace,
+        "fork": fork,
+        "fork again": fork_again,
         "tick": tick,
         "storm": storm,
         "endure": endure,

@@ -9,12 +9,14 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
 from structsync.distributed import Session, open_session
 
@@ -158,3 +160,20 @@ def silent() -> Iterator[str]:
         one.bind(f"{folder}/silent")
         one.listen()
         yield f"unix://{folder}/silent"
+
+
+@asynccontextmanager
+async def hosting(says: bytes) -> AsyncIterator[str]:
+    """Listen on a port of this machine, and say this to who says something, and nothing more; yield its URL."""
+
+    async def answer(stream: trio.SocketStream) -> None:
+        await stream.receive_some()
+        if says:
+            await stream.send_all(says)
+        await stream.aclose()
+
+    async with trio.open_nursery() as nursery:
+        serve = partial(trio.serve_tcp, host="127.0.0.1")
+        (listener,) = await nursery.start(serve, answer, 0)
+        yield f"redis://127.0.0.1:{listener.socket.getsockname()[1]}"
+        nursery.cancel_scope.cancel()

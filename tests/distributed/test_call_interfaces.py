@@ -295,6 +295,7 @@ def test_an_error_of_a_file_comes_back_with_its_name(name: str | Path) -> None:
     [
         LeaseLost("lock", 5),
         LeaseLost("lock"),
+        LeaseLost("lock", 5, "its block was left"),
         CallOutcomeUnknown("a", "f"),
         RemoteError("a", "b", "c"),
     ],
@@ -336,3 +337,61 @@ async def test_a_session_that_is_closed_starts_no_call() -> None:
         add = here.connect("counter", Counting).add
     with pytest.raises(trio.ClosedResourceError):
         Session.start(here, add, "tea")
+
+
+@dataclass
+class Positive:
+    number: int
+
+    def __post_init__(self) -> None:
+        if self.number < 1:
+            raise KeyError("it is not positive")
+
+
+class Halving:
+    async def halve(self, number: Positive) -> Positive:
+        return replaced(number, number=number.number // 2)
+
+    async def count(self, numbers: list[int]) -> int:
+        return len(numbers)
+
+
+def replaced(one: Positive, number: int) -> Positive:
+    """Return a positive number that may be none."""
+    other = copy.copy(one)
+    other.number = number
+    return other
+
+
+async def test_what_the_class_of_a_result_refuses_is_told_as_a_result_that_is_not_as_declared() -> (
+    None
+):
+    async with session() as here, here.host("halving", Halving()):
+        remote = here.connect("halving", Halving)
+        assert await remote.halve(Positive(2)) == Positive(1)
+        with pytest.raises(
+            RemoteError, match=r"something else than it declares: KeyError\('it is not"
+        ):
+            await remote.halve(Positive(1))
+        with pytest.raises(TypeError, match=r"argument 'number' of halve: KeyError\('it is not"):
+            await remote.halve(replaced(Positive(1), number=0))
+
+
+async def test_a_call_that_is_started_has_the_arguments_of_that_moment() -> None:
+    async with session() as here, here.host("halving", Halving()):
+        numbers = [1, 2]
+        call = here.start(here.connect("halving", Halving).count, numbers)
+        numbers.clear()
+        assert await call.wait() == 2
+        wrong: Any = object()
+        with pytest.raises(TypeError, match="the argument 'numbers' of count is no data"):
+            here.start(here.connect("halving", Halving).count, wrong)
+        assert await here.start(here.lock("lock").statistics).wait()
+
+
+@pytest.mark.parametrize("double", [copy.copy, copy.deepcopy, pickle.dumps])
+async def test_a_session_and_a_remote_object_are_not_copied(double: Callable[[Any], Any]) -> None:
+    async with session() as here:
+        for one in (here, here.connect("halving", Halving)):
+            with pytest.raises(TypeError, match="cannot be copied or pickled"):
+                double(one)

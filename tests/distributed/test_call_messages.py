@@ -32,13 +32,16 @@ pytestmark = pytest.mark.timeout(60)
 
 @asynccontextmanager
 async def hosted(
-    fate: Callable[[What], Fate] = lambda what: "in time", **options: Any
+    fate: Callable[[What], Fate] = lambda what: "in time",
+    *,
+    ttl: float | None = None,
+    **options: Any,
 ) -> AsyncIterator[tuple[Counter, Session, Session]]:
     """Host a counter; what becomes of the messages between the two sessions is said by ``fate``."""
     counter, deliveries = Counter(), Deliveries()
     async with (
-        open_session("memory://", namespace="test", deliveries=deliveries) as here,
-        open_session("memory://", namespace="test", deliveries=deliveries) as there,
+        open_session("memory://", namespace="test", deliveries=deliveries, ttl=ttl) as here,
+        open_session("memory://", namespace="test", deliveries=deliveries, ttl=ttl) as there,
         here.host("counter", counter, **options),
     ):
         deliveries.fate = fate
@@ -432,11 +435,13 @@ async def test_who_is_told_of_a_cancellation_that_it_has_not_asked_for_does_not_
         counter.open.set()
 
 
-async def test_who_loses_its_lease_during_a_call_does_not_know() -> None:
+async def test_who_loses_its_lease_during_a_call_does_not_know(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     deliveries = Deliveries()
     async with (
-        hosted() as (_, _here, _there),
-        open_session("memory://", namespace="test", deliveries=deliveries, ttl=0.3) as mine,
+        hosted(ttl=3) as (_, _here, _there),
+        open_session("memory://", namespace="test", deliveries=deliveries, ttl=3) as mine,
     ):
         call = mine.start(mine.connect("counter", Counting).wait, "tea")
         deliveries.kill(mine.identity)
@@ -460,7 +465,7 @@ async def test_calls_end_with_the_lease_of_the_host_while_its_block_cleans_up(
                         await trio.sleep(1000)
 
     async with (
-        open_session("memory://", namespace="test", deliveries=deliveries) as there,
+        open_session("memory://", namespace="test", deliveries=deliveries, ttl=3) as there,
         open_session("memory://", namespace="test", deliveries=deliveries, ttl=3) as here,
         trio.open_nursery() as nursery,
     ):

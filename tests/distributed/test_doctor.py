@@ -15,7 +15,7 @@ from structsync.cli import main
 from structsync.distributed import LeaseLost, examination
 from structsync.distributed.examination import file_system_of
 from structsync.distributed.findings import Finding, latency
-from tests.distributed.servers import Server, silent
+from tests.distributed.servers import Server, hosting, silent
 
 pytest.importorskip("hiredis")
 
@@ -98,6 +98,7 @@ def test_what_may_not_be_asked_is_unknown(victim: Server) -> None:
         ("-info", "configuration", "INFO is not allowed"),
         ("-time", "clock", "TIME is not allowed"),
         ("-evalsha", "a session", "NOPERM"),
+        ("-publish", "a session", "NOPERM"),
     ],
 )
 def test_a_right_that_is_missing_is_told(victim: Server, right: str, what: str, text: str) -> None:
@@ -113,6 +114,13 @@ def test_a_login_that_is_refused_is_told_without_the_password(victim: Server) ->
     assert result.exit_code == 1
     assert "WRONGPASS" in verdict_on("login", result)
     assert "wrong@" not in result.output
+
+
+async def test_who_does_not_speak_as_a_server_is_told_so() -> None:
+    async with hosting(b"HTTP/1.1 400 Bad Request\r\n") as url:
+        found = {one.what: one async for one in examination.examine(url, "test", 2)}
+    assert "does not speak the protocol of Redis" in found["connection"].text
+    assert "does not speak the protocol of Redis" in found["a session in the namespace 'test'"].text
 
 
 def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
@@ -227,7 +235,37 @@ def test_the_file_system_is_that_of_the_nearest_folder() -> None:
         path: file_system_of(Path(path), mounts) for path in ("/x", "/home/x", "/home/my own/x")
     }
     assert [*kinds.values()] == ["ext4", "nfs4", "tmpfs"]
-    assert file_system_of(Path("/x"), "") == "unknown"
+    assert file_system_of(Path("/x"), "") is None
+
+
+@pytest.mark.parametrize(
+    ("mount", "path"),
+    [
+        ("{tmp}/far", "{tmp}/link/locks.db"),
+        ("{tmp}/far", "/{tmp}/far/locks.db"),  # with two slashes in front
+        ("{tmp}/far", "{tmp}/near/../far/locks.db"),
+        ("{tmp}/a\\011b\\134c", "{tmp}/a\tb\\c/locks.db"),
+    ],
+)
+def test_the_file_system_is_that_to_which_a_path_leads(
+    tmp_path: Path, mount: str, path: str
+) -> None:
+    (tmp_path / "link").symlink_to("far")
+    mounts = f"a / ext4 rw 0 0\nb {mount.format(tmp=tmp_path)} nfs4 rw 0 0\n"
+    assert file_system_of(Path(path.format(tmp=tmp_path)), mounts) == "nfs4"
+
+
+@pytest.mark.parametrize(
+    ("mounts", "text"),
+    [
+        ("", "none of the mounts of /proc/self/mounts has"),
+        ("a / fuse.mergerfs rw 0 0\n", "fuse.mergerfs may be a network file system"),
+    ],
+)
+def test_a_file_system_that_says_nothing_of_a_network_is_unknown(mounts: str, text: str) -> None:
+    found = examination._verdict_on_file_system(Path("/x"), mounts)
+    assert found.verdict == "unknown"
+    assert text in found.text
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sqlite:// needs Linux")
@@ -239,7 +277,7 @@ def test_a_file_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "has been made" not in doctor(url).output
     kind = file_system_of(tmp_path, Path("/proc/self/mounts").read_text())
     monkeypatch.setattr(examination, "NETWORK", (kind,))
-    assert "is one of a network" in verdict_on("file system", doctor(url))
+    assert "is a network file system" in verdict_on("file system", doctor(url))
     monkeypatch.setattr(sys, "platform", "darwin")
     found = examination._file_system(tmp_path)
     assert found == Finding("file system", "does not hold", "sqlite:// needs Linux, not darwin")
@@ -250,7 +288,7 @@ def test_a_file_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     ("name", "problem"),
     [
         ("folder", "is a folder"),
-        ("text", "is no SQLite database"),
+        ("text", "is not a SQLite database"),
         ("no/file", "there is no folder"),
     ],
 )

@@ -22,6 +22,7 @@ from structsync.distributed import (
 )
 from structsync.distributed.errors import DeliveryFailed
 from structsync.distributed.memory import Fate, MemoryEngine, What, hub_of
+from structsync.distributed.waits import Waits
 
 TTL = 9.0
 
@@ -169,15 +170,15 @@ async def test_a_cancelled_wait_whose_lease_ends_is_cancelled(autojump_clock: Mo
 async def test_a_grant_that_is_lost_before_its_task_runs_is_no_grant(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    resolve = client.LogClient._resolve
+    resolve = Waits.resolve
     events: list[SharedEvent] = []
     async with opens(observer=events.append) as here:
 
-        def lose_then(self: client.LogClient, one: Any) -> None:
+        def lose_then(self: Waits, one: Any) -> None:
             resolve(self, one)
             here._lose()
 
-        monkeypatch.setattr(client.LogClient, "_resolve", lose_then)
+        monkeypatch.setattr(Waits, "resolve", lose_then)
         with pytest.raises(LeaseLost):
             await here.lock("lock").__aenter__()
     assert [event.kind for event in events] == ["requested", "lost"]
@@ -229,6 +230,32 @@ async def test_a_session_that_fails_is_closed_before_no_task_can_be_started_in_i
     assert {*states} == {"closed>"}
 
 
+async def test_who_holds_or_waits_when_the_block_of_its_session_is_left_is_told_that(
+    autojump_clock: MockClock,
+) -> None:
+    told: list[LeaseLost] = []
+
+    async def use(session: Any) -> None:
+        try:
+            async with session.lock("lock"):
+                await trio.sleep_forever()
+        except LeaseLost as error:
+            told.append(error)
+
+    async with trio.open_nursery() as nursery:
+        async with opens() as here:
+            for _ in range(2):
+                nursery.start_soon(use, here)
+            await wait_all_tasks_blocked()
+    assert sorted(str(one).partition(": ")[0] for one in told) == [
+        "the grant 2 of 'lock' is over",
+        "the wait for 'lock' is over",
+    ]
+    for one in told:
+        assert "the block of the session was left; end all that uses" in str(one)
+        assert "lease" not in str(one)
+
+
 async def test_who_holds_or_waits_when_a_lease_cannot_be_renewed_at_all_is_told(
     autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -240,12 +267,15 @@ async def test_who_holds_or_waits_when_a_lease_cannot_be_renewed_at_all_is_told(
                 raise RuntimeError("a failure")
 
             async def wait() -> None:
-                with trio.CancelScope(shield=True), pytest.raises(LeaseLost, match="the wait"):
+                with trio.CancelScope(shield=True), pytest.raises(LeaseLost, match=r"wait.*failed"):
                     await here.lock("lock").__aenter__()
                 told.append("waits")
 
             async def hold() -> None:
-                with trio.CancelScope(shield=True), pytest.raises(LeaseLost, match="the grant"):
+                with (
+                    trio.CancelScope(shield=True),
+                    pytest.raises(LeaseLost, match=r"grant.*failed"),
+                ):
                     async with here.lock("other"):
                         await trio.sleep_forever()
                 told.append("holds")
@@ -390,6 +420,23 @@ async def test_a_party_that_is_cancelled_before_its_lease_ends_may_have_been_cou
             with pytest.raises(LeaseLost, match="'barrier'"), trio.move_on_after(1):
                 await here.barrier("barrier", 2).wait()
     assert [event.kind for event in events] == ["requested", "lost"]
+
+
+async def test_a_wait_on_a_condition_that_is_cancelled_before_its_lease_ends_has_released_the_lock(
+    autojump_clock: MockClock,
+) -> None:
+    deliveries, events = Deliveries(), list[SharedEvent]()
+    async with opens() as there, opens(deliveries, observer=events.append) as here:
+        lock = here.lock("a/lock")
+        with pytest.raises(LeaseLost, match="'a/changed'"), trio.move_on_after(1):
+            async with lock:
+                deliveries.fate = lambda what: "lost" if what == "answer" else "in time"
+                trio.lowlevel.spawn_system_task(kill_later, deliveries, here.identity)
+                await here.condition("a/changed", lock).wait()
+        async with there.lock("a/lock"):
+            pass
+    kinds = [event.kind for event in events]
+    assert kinds == ["requested", "granted", "requested", "lost", "lost"]
 
 
 # ==== Compaction ====
@@ -552,11 +599,18 @@ async def test_an_observer_that_raises_is_removed(caplog: pytest.LogCaptureFixtu
 # ==== Arguments ====
 
 
+async def told_later(event: SharedEvent) -> None:
+    """An observer that nothing awaits."""
+
+
 @pytest.mark.parametrize(
     ("url", "options", "error", "problem"),
     [
         ("gopher://me:secret@h", {}, ValueError, r"no engine for gopher://"),
-        ("gopher", {}, ValueError, r"no engine for ://"),
+        ("gopher", {}, ValueError, r"does not begin with the name of an engine; use memory://"),
+        ("//me:secret@h", {}, ValueError, r"does not begin with the name of an engine"),
+        ("/tmp/a b.db", {}, ValueError, r"for the file /tmp/a b.db write sqlite:///tmp/a%20b.db;"),
+        ("/tmp/\ud800", {}, ValueError, r"write sqlite:///tmp/%ED%A0%80"),
         (b"redis://me:secret@h", {}, TypeError, "url must be a str, not a bytes"),
         ("memory://", {"namespace": ""}, ValueError, "must not be empty"),
         ("memory://", {"namespace": "\udc80"}, ValueError, "namespace must be encodable as UTF-8"),
@@ -564,6 +618,12 @@ async def test_an_observer_that_raises_is_removed(caplog: pytest.LogCaptureFixtu
         ("memory://", {"ttl": True}, TypeError, "number of seconds, not True"),
         ("memory://", {"ttl": "1"}, TypeError, "number of seconds, not '1'"),
         ("memory://", {"ttl": 0}, ValueError, "greater than 0, not 0"),
+        ("memory://", {"ttl": 10**400}, ValueError, "a time greater than 0, not 1000"),
+        ("memory://?a=secret", {}, ValueError, "nothing follows memory://; give namespace="),
+        ("memory://secret", {}, ValueError, "nothing follows memory://; give namespace="),
+        ("memory://", {"deliveries": 5}, TypeError, "must be a Deliveries or None, not 5"),
+        ("memory://", {"observer": 5}, TypeError, "observer must be callable, not 5"),
+        ("memory://", {"observer": told_later}, TypeError, "observer must be a sync function"),
     ],
 )
 async def test_a_session_is_refused_with_the_reason(
@@ -573,6 +633,34 @@ async def test_a_session_is_refused_with_the_reason(
         async with open_session(url, **options):
             pytest.fail("it was opened")
     assert "secret" not in str(caught.value)
+
+
+async def test_all_sessions_of_a_namespace_have_one_ttl(autojump_clock: MockClock) -> None:
+    cut = Deliveries()
+    async with opens(cut, ttl=TTL) as first:
+        for other in (None, TTL + 1):
+            with pytest.raises(
+                ValueError, match=r"in use with ttl=9, not .*; all its sessions need one ttl"
+            ):
+                async with opens(ttl=other):
+                    pytest.fail("it was opened")
+        async with opens(ttl=TTL), open_session("memory://", namespace="another"):
+            pass
+        cut.kill(first.identity)
+        async with opens(ttl=TTL + 1):
+            pass
+
+
+async def test_a_session_whose_lease_is_over_leaves_the_choice_of_a_ttl_to_others(
+    autojump_clock: MockClock,
+) -> None:
+    cut = Deliveries(lambda what: "lost")
+    with pytest.raises(LeaseLost):
+        async with opens(cut, ttl=TTL) as lost:
+            async with lost.lock("lock"):
+                await trio.sleep_forever()
+    async with opens():
+        pass
 
 
 async def test_the_default_namespace_is_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -27,6 +27,7 @@ from structsync.distributed import (
 from structsync.distributed.client import LogClient
 from structsync.distributed.engine import Tail
 from structsync.distributed.memory import Fate, MemoryEngine, What
+from structsync.distributed.waits import Waits
 from structsync.testing import Exploration, ExploredRun, explore
 from tests.distributed.shops import Counter, Counting
 from tests.distributed.telling import TellingEngine
@@ -332,16 +333,16 @@ def test_a_cancellation_that_withdraws_nothing_loses_the_permit(
     def abort(self: Any, raise_cancel: Any) -> trio.lowlevel.Abort:
         return trio.lowlevel.Abort.SUCCEEDED
 
-    resolve = LogClient._resolve
+    resolve = Waits.resolve
 
-    def lenient(self: LogClient, one: Any) -> None:
+    def lenient(self: Waits, one: Any) -> None:
         try:
             resolve(self, one)
         except (AttributeError, AssertionError, KeyError):
             pass  # no task waits
 
     monkeypatch.setattr(Pending, "_abort", abort)
-    monkeypatch.setattr(LogClient, "_resolve", lenient)
+    monkeypatch.setattr(Waits, "resolve", lenient)
     assert sampled(two_sessions, cancels=1).failure
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 import trio
-from trio.testing import MockClock
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from structsync.distributed import LeaseLost, client, open_session
-from tests.distributed.servers import TTL, Server, base, opens, silent
+from structsync.distributed.engine import LONGEST
+from tests.distributed.servers import TTL, Server, base, hosting, opens, silent
 from tests.distributed.waiting import until_waiting
 
 pytest.importorskip("hiredis")
@@ -97,18 +98,19 @@ async def test_a_log_that_is_broken_ends_the_session_with_the_reason(
                 await here.lock("lock").__aenter__()
 
 
-async def test_a_server_that_hangs_up_is_told_without_more() -> None:
-    async def hang_up(stream: trio.SocketStream) -> None:
-        await stream.receive_some()
-        await stream.aclose()
-
-    async with trio.open_nursery() as nursery:
-        (listener,) = await nursery.start(_serve, hang_up)
-        port = listener.socket.getsockname()[1]
-        with pytest.raises(ConnectionError, match="has closed the connection"):
-            async with open_session(f"redis://127.0.0.1:{port}", namespace="test"):
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        (b"", r"\d has closed the connection$"),
+        (b"-DENIED it is protected\r\n", r"\d has closed the connection: DENIED it is protected$"),
+        (b"+OK\r\n", r"\d has closed the connection$"),
+    ],
+)
+async def test_a_server_that_hangs_up_is_told_with_what_it_says(says: bytes, told: str) -> None:
+    async with hosting(says) as url:
+        with pytest.raises(ConnectionError, match=told):
+            async with open_session(url, namespace="test"):
                 pytest.fail("it was opened")
-        nursery.cancel_scope.cancel()
 
 
 async def test_a_server_that_says_nothing_is_given_up_after_a_lease(
@@ -119,10 +121,6 @@ async def test_a_server_that_says_nothing_is_given_up_after_a_lease(
             async with open_session(url, namespace="test", ttl=3):
                 pytest.fail("it was opened")
         assert trio.current_time() == pytest.approx(3)
-
-
-async def _serve(handler: Any, task_status: Any) -> None:
-    await trio.serve_tcp(handler, 0, host="127.0.0.1", task_status=task_status)
 
 
 # ==== Connections ====
@@ -292,6 +290,33 @@ async def test_when_the_last_session_is_over_nothing_is_left_but_the_namespace(
 # ==== Messages ====
 
 
+async def test_a_session_may_be_opened_and_end_where_messages_are_refused(victim: Server) -> None:
+    """They are hints, and a session that is called renews its lease, and then looks."""
+    victim.ask("ACL", "SETUSER", "default", "-publish")
+    try:
+        async with opens(victim) as here, here.lock("lock"):
+            for _ in range(2):
+                async with opens(victim) as there:
+                    await there.lock("lock").statistics()
+    finally:
+        victim.ask("ACL", "SETUSER", "default", "+publish")
+
+
+async def test_who_has_deleted_what_is_known_of_a_session_keeps_no_others_out(
+    redis: Server, namespace: str
+) -> None:
+    async with opens(redis, namespace) as there:
+        await there.lock("lock").statistics()
+        async with opens(redis, namespace) as here:
+            await here.lock("lock").statistics()
+            for one in (here, there):
+                redis.ask("DEL", f"{base(namespace)}:session:{one.identity}")
+            async with there.lock("another/lock"):
+                pass
+        async with there.lock("lock"):
+            assert [*there._clients["lock"].replica.core.sessions] == [there.identity]
+
+
 async def test_a_message_to_no_session_or_while_the_server_is_away_is_known_to_be_lost(
     redis: Server, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -303,6 +328,35 @@ async def test_a_message_to_no_session_or_while_the_server_is_away_is_known_to_b
         monkeypatch.setattr(engine, "patience", 0.01)
         assert not await engine.send(here.identity, b"hello")
         engine.connected.set()
+
+
+async def test_of_long_messages_few_are_on_their_way_at_a_time(
+    redis: Server, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What renews the lease is not behind more than these."""
+    from structsync.distributed.redis.connection import Reply
+
+    on_their_way: list[Reply] = []
+
+    def post(*command: object) -> Reply:
+        reply = Reply(None)
+        if command[0] == "PUBLISH":
+            on_their_way.append(reply)
+        return reply
+
+    async with opens(redis, namespace) as here:
+        engine: Any = here._engine
+        with monkeypatch.context() as patch:
+            patch.setattr(engine.connection, "post", post)
+            async with trio.open_nursery() as nursery:
+                for _ in range(6):
+                    nursery.start_soon(engine.send, "no task", bytes(LONGEST))
+                await wait_all_tasks_blocked()
+                for expected in (4, 6):
+                    assert len(on_their_way) == expected
+                    for reply in on_their_way:
+                        reply.arrive()
+                    await wait_all_tasks_blocked()
 
 
 async def test_a_server_that_passes_no_messages_is_told_with_the_reason(victim: Server) -> None:

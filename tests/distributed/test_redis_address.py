@@ -57,8 +57,8 @@ def test_a_url_says_where_and_as_whom(url: str, said: tuple[Any, ...]) -> None:
         (f"redis://:{SECRET}#x@h", "cannot be read"),
         (f"redis://u:x@h/0#{SECRET}", "not percent-encoded"),
         (f"redis://u:x@h?{SECRET}", "cannot be read"),
-        (f"redis://h?password={SECRET}", "options that redis:// does not know; it knows none"),
-        (f"rediss://h?ssl_cert_reqs={SECRET}", "it knows ssl_ca_certs, ssl_certfile"),
+        (f"redis://h?password={SECRET}", "options that redis:// does not take; it takes none"),
+        (f"rediss://h?ssl_cert_reqs={SECRET}", "it takes ssl_ca_certs, ssl_certfile"),
         (f"unix:///s?db=1&db={SECRET}", "twice"),
         (f"redis://u:{SECRET}@", "names no host"),
         (f"redis://h/{SECRET}", "names no database by a number"),
@@ -127,6 +127,12 @@ PAGE = Path(__file__).parents[2] / "docs/how-to/share-between-machines.rst"
 RECIPE = [one.split() for one in re.findall(r"``(ACL SETUSER [^`]*)``", PAGE.read_text("utf-8"))]
 #: What it gives a session's user, behind its name and password.
 RIGHTS = RECIPE[0][5:]
+
+
+async def test_a_socket_that_is_not_there_is_told_by_its_path(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=f"No such file .*: '{tmp_path}/server'"):
+        async with open_session(f"unix://{tmp_path}/server", namespace="test"):
+            pytest.fail("it was opened")
 
 
 async def test_a_password_a_user_and_a_database_are_used_and_never_told(

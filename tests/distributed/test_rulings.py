@@ -17,7 +17,8 @@ from structsync import Synchronizer
 from structsync._core.monitors.stages import Stage
 from structsync.distributed import CallOutcomeUnknown, LeaseLost
 from structsync.distributed._calls import ruler as module
-from structsync.distributed._calls.ruled import NoAnswer, Ruled
+from structsync.distributed._calls.entered import NoAnswer
+from structsync.distributed._calls.ruled import Ruled
 from structsync.distributed._calls.ruler import Ruler
 from structsync.distributed._calls.rulings import METHODS, Origin, Ruling
 from structsync.distributed._calls.running import Running
@@ -208,7 +209,7 @@ async def test_what_had_not_begun_when_the_session_was_lost_is_handed_on(is_lost
     caller: Any = SimpleNamespace(name="radio")
     ruled, switch = Ruled(session, caller, HERE, METHODS, {}), Switch()
     setattr(ruled, "_rules", Lost())  # noqa: B010 - to a type checker it is private
-    bound, running = METHODS["listen"].signature.bind_partial(), Running(is_ruled=True)
+    bound, running = METHODS["listen"].signature.bind_partial(), Running(is_apart=True)
     with pytest.raises(NoAnswer if is_lost else LeaseLost):
         await ruled.call(switch.on, {}, bound, running)
     assert not running.is_begun
@@ -219,7 +220,7 @@ async def test_a_call_is_proposed_until_one_has_it_who_rules() -> None:
         session: Any = SimpleNamespace(_nursery=nursery)
         caller: Any = SimpleNamespace(name="radio")
         ruled, switch = Ruled(session, caller, HERE, METHODS, {}), Switch()
-        running = Running(is_ruled=True)
+        running = Running(is_apart=True)
         answers: Any = Answers(ruled)
         setattr(ruled, "_rules", answers)  # noqa: B010 - to a type checker it is private
         bound = METHODS["listen"].signature.bind_partial()

@@ -22,9 +22,9 @@ from structsync.distributed import (
     LeaseLost,
     client,
     database,
-    log_file,
     open_session,
     processes,
+    saving,
     session,
     sqlite,
 )
@@ -62,6 +62,10 @@ def query(path: Path, statement: str) -> list[tuple[Any, ...]]:
         ("sqlite:relative.db", {}, "an absolute path"),
         ("sqlite:///tmp/x#1.db", {}, "no options; write %3F for"),
         ("sqlite:///tmp/x.db?mode=ro", {}, "no options; write %3F for"),
+        ("sqlite://[::1/x.db", {}, "three slashes"),
+        ("sqlite:///tmp/x\t.db", {}, "an invisible character; percent-encode it"),
+        ("sqlite:///tmp/x\udc80.db", {}, "an invisible character; percent-encode it"),
+        ("sqlite:///tmp/x%00.db", {}, "has no %00; leave it out"),
         ("sqlite:///tmp", {}, "/tmp is a folder"),
         ("sqlite:////no/such/folder/locks.db", {}, "there is no folder"),
         ("sqlite:///tmp/x.db", {"ttl": 3}, "has no leases"),
@@ -74,10 +78,21 @@ async def test_a_file_is_refused_with_the_reason(url: str, options: Any, problem
             pytest.fail("it was opened")
 
 
-async def test_a_path_may_have_spaces(tmp_path: Path) -> None:
-    async with open_session(f"sqlite://{tmp_path}/my%20locks.db", namespace="test") as here:
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("my%20locks.db", "my locks.db"),
+        ("my locks.db", "my locks.db"),
+        ("a%09b.db", "a\tb.db"),
+        ("%ff.db", os.fsdecode(b"\xff.db")),
+    ],
+)
+async def test_a_path_may_have_spaces_and_whatever_else_a_path_can(
+    tmp_path: Path, written: str, name: str
+) -> None:
+    async with open_session(f"sqlite://{tmp_path}/{written}", namespace="test") as here:
         async with here.lock("lock"):
-            assert (tmp_path / "my locks.db").exists()
+            assert (tmp_path / name).exists()
 
 
 def content(path: Path) -> bytes:
@@ -109,7 +124,7 @@ async def test_a_database_of_another_program_is_refused_and_left_as_it_is(
 
 async def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(path: Path) -> None:
     begin_with(path, b"what it says " * 100)
-    with pytest.raises(RuntimeError, match="is no SQLite database"):
+    with pytest.raises(RuntimeError, match="is not a SQLite database"):
         async with opens(path):
             pytest.fail("it was opened")
     assert content(path) == b"what it says " * 100
@@ -183,6 +198,19 @@ async def test_a_file_in_use_in_another_network_namespace_is_refused(
                 pytest.fail("it was opened")
 
 
+async def test_a_file_that_is_refused_is_so_with_the_sessions_that_cannot_be_seen(
+    path: Path,
+) -> None:
+    async with opens(path):
+        pass
+    for pid in (17, 18):
+        insert(path, this_process()._replace(pid=pid, container="pid:[1]", network="net:[2]"))
+    seen = r"by session 2 of process 17 in pid:\[1\] and net:\[2\], session 3 of process 18 in"
+    with pytest.raises(RuntimeError, match=f"{seen}.*nothing uses the file: delete it"):
+        async with opens(path):
+            pytest.fail("it was opened")
+
+
 GONE = 2**22 - 1  # a number that no process has
 
 
@@ -246,6 +274,8 @@ async def test_a_process_that_is_watched_is_buried_when_it_dies(path: Path) -> N
                     await trio.sleep(0.05)
                 other.kill()
                 await until_alone(here)
+                while process in here._engine.watched:  # noqa: ASYNC110 - nor that it is forgotten
+                    await trio.sleep(0.05)
 
 
 def insert(path: Path, process: Process) -> None:
@@ -350,7 +380,6 @@ async def test_a_session_that_cannot_write_that_it_ends_is_closed_all_the_same(
     with monkeypatch.context() as full:
         async with opens(path) as here:
             full.setattr(LogFile, "end", fail)
-            full.setattr(sqlite, "is_busy", lambda _: False)
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         here._engine.file.db.execute("SELECT 1")
     async with opens(path) as there:
@@ -617,7 +646,7 @@ def test_a_session_that_had_read_all_appends_where_nothing_has_come_and_nothing_
 async def test_a_checkpoint_that_others_keep_from_its_end_leaves_the_rest_to_the_next_one(
     path: Path, monkeypatch: pytest.MonkeyPatch, longest: int
 ) -> None:
-    monkeypatch.setattr(log_file, "LONGEST_WAL", longest)
+    monkeypatch.setattr(saving, "LONGEST_WAL", longest)
     async with opens(path) as here:
         async with here.lock("lock"):
             pass
@@ -637,8 +666,7 @@ async def test_a_checkpoint_that_others_keep_from_its_end_leaves_the_rest_to_the
 async def test_a_checkpoint_for_which_others_leave_no_room_is_left_out(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_file, "SAVING", 0)
-    monkeypatch.setattr(sqlite, "CHECKPOINT_AFTER", 1)
+    monkeypatch.setattr(saving, "SAVING", 0)
     async with opens(path) as here:
         async with here.lock("lock"):
             pass
@@ -657,11 +685,12 @@ async def test_a_checkpoint_that_fails_ends_the_session_with_the_reason(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(self: LogFile) -> None:
-        with closing(self._connect(1)) as db:  # a thread beside that of the session
+        # in a thread beside that of the session
+        with closing(database.connect(self.path, 1, "rw")) as db:
             db.execute("SELECT * FROM nowhere")
 
     monkeypatch.setattr(LogFile, "checkpoint", fail)
-    with pytest.raises(sqlite3.OperationalError, match="no such table"):
+    with pytest.raises(OSError, match="cannot be used: no such table"):
         async with opens(path) as here:
             here._engine.full.set()
             await trio.sleep_forever()
@@ -695,15 +724,53 @@ async def test_a_log_that_cannot_be_read_ends_the_session_and_not_the_task_that_
 def test_who_is_in_the_way_may_be_busy_for_several_reasons(code: int, busy: bool) -> None:
     error = sqlite3.OperationalError()
     error.sqlite_errorcode = code
-    assert sqlite.is_busy(error) is busy
+    assert database.is_busy(error) is busy
 
 
-async def test_a_file_that_is_broken_ends_the_session_with_the_reason(path: Path) -> None:
-    with pytest.raises(sqlite3.OperationalError, match="no such table"):
+@pytest.mark.parametrize("table", ["entries", "sessions"])  # written by who asks; read in time
+async def test_a_file_that_is_broken_ends_the_session_with_the_reason(
+    path: Path, table: str
+) -> None:
+    with pytest.raises(OSError, match="cannot be used: no such table"):
         async with opens(path) as here:
-            query(path, "DROP TABLE entries")
+            query(path, f"DROP TABLE {table}")
             with pytest.raises(LeaseLost):
                 await here.lock("lock").__aenter__()
+            await trio.sleep_forever()
+
+
+async def test_a_disk_that_is_full_ends_the_session_with_what_has_to_be_done(path: Path) -> None:
+    with pytest.raises(OSError, match="is full; it and its folder have to be writable, with room"):
+        async with opens(path) as here:
+            here._engine.file.db.execute("PRAGMA max_page_count = 1")
+            with pytest.raises(LeaseLost):
+                await here.lock("lock" * 1000).__aenter__()
+
+
+async def test_who_cannot_read_while_another_process_repairs_the_file_tries_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others, tried = LogFile.others, list[str]()
+
+    def refuse_first(self: LogFile) -> dict[int, Process]:
+        tried.append("to read")
+        if len(tried) == 1:
+            raise busy()
+        return others(self)
+
+    monkeypatch.setattr(LogFile, "others", refuse_first)
+    async with opens(path) as here:
+        while len(tried) < 2:  # noqa: ASYNC110 - nothing says so
+            await trio.sleep(0.001)
+        async with here.lock("lock"):
+            pass
+
+
+def busy() -> sqlite3.OperationalError:
+    """Return what SQLite says where another process died while it wrote."""
+    error = sqlite3.OperationalError("database is locked")
+    error.sqlite_errorcode = sqlite3.SQLITE_BUSY_RECOVERY
+    return error
 
 
 async def test_a_session_that_ends_while_it_finds_another_process_watches_it_no_more(
@@ -754,7 +821,7 @@ async def test_a_compaction_that_comes_too_late_is_left_out(path: Path) -> None:
 
 async def test_a_session_that_others_have_buried_is_over(path: Path) -> None:
     async with opens(path) as here:
-        with pytest.raises(LeaseLost):
+        with pytest.raises(LeaseLost, match="another session has found no process that has"):
             async with here.lock("lock"):
                 query(path, "DELETE FROM sessions")
                 with pytest.raises(LeaseLost):

@@ -24,7 +24,15 @@ INSTEAD = {
     r"as dear": "as expensive",
     r"goes without(?! saying)": "is still needed",
     r"telling ['`]*repr": "informative repr",
-    r"guards? (?:is|are|was|were) (?:not )?asked": "evaluated",
+    r"(?:guard|predicate|core|invariant)s? (?:is|are|was|were) (?:not )?asked(?! for)": "evaluated",
+    r"ask(?:s|ed|ing)? (?:the|its|each|every|all) (?:guard|predicate|invariant|propert)[a-z]*": "evaluate",
+    r"(?:at|to) rest": "quiescent",
+    r"whoever": "the task that",
+    # A question, or a sentence about people ("Who may look"), is none of these.
+    r"(?-i:Who)(?= (?!may )[^.?!]*[.:;])": "a task that, the waiter, the holder",
+    r"(?:for|to|of|only|by|than) who(?= (?!in |not in ))": "a task that, the waiter, the holder",
+    r"(?:task|waiter|holder|owner|request|call|session|process|thread)(?:s|es)? who": "that",
+    r"(?:those|all|one) who (?:wait|hold|sleep|queue|come|withdr[ae]w|get|put)s?": "waiters, tasks that",
     r"trigger waits for its goal": "obligation pending",
     r"source: seed|\bseed 00\d": "the work itself, in the bibliography",
 }
@@ -95,6 +103,16 @@ def test_each_folder_is_read(folder: str) -> None:
         ("The lock goes without.", "goes without"),
         ("and a telling ``repr``", "telling ``repr"),
         ("The guards are asked again.", "guards are asked"),
+        ("It asks the properties\n    of a state.", "asks the properties"),
+        ("A lock at rest can move.", "at rest"),
+        ("When it comes to rest, it can move.", "to rest"),
+        ("Whoever closes it is done.", "Whoever"),
+        ("# Who waits forever, by name.", "Who"),
+        ("x = 1  # the tokens, and whose.\n# Who has each; in order.", "Who"),
+        ("A wake-up is kept for\n# who comes later.", "for who"),
+        ("Only who sleeps is cancelled.", "Only who"),
+        ("The task who closes it.", "task who"),
+        ("It is told to those who wait.", "those who wait"),
         ("From here on the trigger waits for its goal.", "trigger waits for its goal"),
         ("Source: seed 003.", "Source: seed"),
     ],
@@ -109,7 +127,21 @@ def test_a_word_that_returns_is_found(tmp_path: Path, text: str, word: str) -> N
 
 @pytest.mark.parametrize(
     "text",
-    ["for line in lines: print('x' in line)", "secure", "Forever.", "for ever since", "a release"],
+    [
+        "for line in lines: print('x' in line)",
+        "secure",
+        "Forever.",
+        "for ever since",
+        "a release",
+        "only the properties that are asked for",
+        "all cores are asked for their states",
+        "core.at_rest, and up to restart",
+        "[who for who in TASKS if who not in busy]",
+        "Who may look\n------------\n\nOnly users.",
+        "Who wins? One of them.",
+        "WHO_WAITS = ('a', 'b'). WHO is done.",
+        "for readers who know trio, and those who do not",
+    ],
 )
 def test_other_words_are_left_alone(tmp_path: Path, text: str) -> None:
     page = tmp_path / "docs" / "page.rst"

@@ -193,6 +193,45 @@ async def test_acquiring_a_lock_whose_owner_exited_names_the_owner() -> None:
         await lock.acquire()
 
 
+@pytest.mark.parametrize("library", [trio, structsync], ids=["trio", "structsync"])
+async def test_what_would_be_refused_is_cancelled_in_a_cancelled_scope(library: Any) -> None:
+    broken, held, limiter = library.Lock(), library.Lock(), library.CapacityLimiter(2)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(broken.acquire)
+    await held.acquire()
+    await limiter.acquire()
+    for acquire in (broken.acquire, held.acquire, limiter.acquire):
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await acquire()
+        assert scope.cancelled_caught
+    held.release()
+    limiter.release()
+
+
+@pytest.mark.parametrize("library", [trio, structsync], ids=["trio", "structsync"])
+async def test_a_lock_that_broke_adds_no_error_to_that_of_its_owner(library: Any) -> None:
+    lock = library.Lock()
+
+    async def fail_with_the_lock() -> None:
+        await lock.acquire()
+        await wait_all_tasks_blocked()
+        raise ValueError("the only error")
+
+    async def clean_up() -> None:
+        try:
+            await trio.sleep_forever()
+        finally:
+            async with lock:
+                raise AssertionError("not reached")
+
+    with pytest.raises(ExceptionGroup) as caught:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(fail_with_the_lock)
+            nursery.start_soon(clean_up)
+    assert [type(error) for error in caught.value.exceptions] == [ValueError]
+
+
 async def test_a_lock_breaks_with_the_task_that_it_was_handed_to() -> None:
     """As test_lock_handover."""
     lock = structsync.Lock()

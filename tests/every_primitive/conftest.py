@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from .kinds import KINDS, Kind
+from .striking import Interrupts
 
 
 def kinds(chosen: Callable[[Kind], bool]) -> list[pytest.ParameterSet]:
@@ -46,3 +47,14 @@ def lending(request: pytest.FixtureRequest) -> Kind:
     """Kinds whose take holds something."""
     found: Kind = request.param
     return found
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(False, id="where it may differ", marks=pytest.mark.slow),
+        pytest.param(True, id="each", marks=pytest.mark.nightly),
+    ]
+)
+def interrupted(request: pytest.FixtureRequest) -> Interrupts:
+    """Runs a program with SIGINT at an instruction: of those where it may make a difference, or of all of them."""
+    return Interrupts(at_each=request.param)

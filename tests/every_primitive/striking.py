@@ -4,6 +4,7 @@ A strike may fall between any two instructions, where CPython looks for signals 
 so a sweep is stricter than a keyboard.
 """
 
+import dis
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -14,6 +15,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 import trio
+from trio._core import _run
+from trio.lowlevel import currently_ki_protected
 
 import structsync
 
@@ -64,6 +67,54 @@ class Striker:
         if event == "opcode":
             self.instruction(frame.f_code, frame.f_lasti)
         return self.opcode
+
+
+class Moments(Striker):
+    """Strikes nowhere, and notes at which instructions an interrupt may make a difference.
+
+    In code that trio protects it only leaves a note, which is read where a task parks or passes a checkpoint. So of
+    instructions of one frame that follow each other and can do neither the first one stands for all.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(0, interrupt)
+        self.last = 0
+        self.found: list[int] = []
+        self._before: tuple[int, str] = (0, "")
+
+    def instruction(self, code: CodeType, offset: int) -> object:
+        if not swept(code):
+            return DISABLE
+        self.last += 1
+        frame = sys._getframe(1)
+        while frame.f_code is not code:  # a method of this class, where a trace function calls it
+            assert frame.f_back is not None
+            frame = frame.f_back
+        where, before = id(frame), self._before
+        self._before = where, dis.opname[code.co_code[offset]]
+        follows = where == before[0] and before[1].startswith(_NO_CHECKPOINT)
+        if not (follows and currently_ki_protected()):
+            self.found.append(self.last)
+        return None
+
+
+#: How the names of instructions begin that call no function by name and await nothing. A property or a finalizer that
+#: one of them may run cannot await, and if it is of structsync, its frame comes between.
+_NO_CHECKPOINT = (
+    "COPY",
+    "EXTENDED_ARG",
+    "IS_OP",
+    "JUMP",
+    "LOAD_",
+    "NOP",
+    "POP_JUMP",
+    "POP_TOP",
+    "PUSH_NULL",
+    "STORE_ATTR",
+    "STORE_FAST",
+    "SWAP",
+    "TO_BOOL",
+)
 
 
 if sys.version_info >= (3, 12):
@@ -130,15 +181,36 @@ def sweep(program: Callable[[int], list[str]]) -> int:
     return k - 1
 
 
-def interrupted(main: Callable[[], Awaitable[None]], k: int) -> list[str]:
-    """Run main, with SIGINT at instruction k; the run ends well or with a KeyboardInterrupt."""
-    striker = Striker(k, interrupt)
-    with every_instruction(striker):
-        try:
-            trio.run(main)
-        except KeyboardInterrupt:
-            pass
-        except BaseExceptionGroup as group:
-            if rest := group.split(KeyboardInterrupt)[1]:
-                raise AssertionError(f"struck in {striker.struck}") from rest
-    return striker.struck
+class Interrupts:
+    """Runs a program with an interrupt: at each of its instructions, or where that may make a difference."""
+
+    def __init__(self, *, at_each: bool) -> None:
+        self._at_each = at_each
+        self._last = 0
+        self._moments: list[int] = []
+
+    def sweep(self, program: Callable[[int], list[str]]) -> int:
+        """Run the program with each such number, and with one at which it has ended; return how many it has."""
+        assert program(0) == []
+        moments = range(1, self._last + 1) if self._at_each else self._moments
+        for k in moments:
+            assert program(k), k
+        assert program(self._last + 1) == []
+        assert moments
+        return self._last
+
+    def __call__(self, main: Callable[[], Awaitable[None]], k: int) -> list[str]:
+        """Run main, with SIGINT at instruction k; the run ends well or with a KeyboardInterrupt."""
+        striker = Striker(k, interrupt) if k else Moments()
+        _run._r.seed(0)  # each run in the same order, so that a number means the same instruction
+        with every_instruction(striker):
+            try:
+                trio.run(main)
+            except KeyboardInterrupt:
+                pass
+            except BaseExceptionGroup as group:
+                if rest := group.split(KeyboardInterrupt)[1]:
+                    raise AssertionError(f"struck in {striker.struck}") from rest
+        if isinstance(striker, Moments):
+            self._last, self._moments = striker.last, striker.found
+        return striker.struck

@@ -107,6 +107,17 @@ async def test_a_busy_take_in_a_cancelled_scope_raises_and_takes_nothing(kind: K
     assert kind.state(primitive) == before
 
 
+async def test_a_take_of_what_is_closed_in_a_cancelled_scope_is_cancelled(kind: Kind) -> None:
+    """C2: it checks for cancellation first."""
+    primitive = kind.make()
+    kind.prepare(primitive)
+    primitive.close()
+    attempt = Attempt(kind, primitive)
+    attempt.scope.cancel()
+    await attempt.run()
+    assert attempt.outcome == "cancelled"
+
+
 async def test_a_deadline_ends_the_wait(kind: Kind, autojump_clock: trio.testing.MockClock) -> None:
     primitive = kind.make()
     kind.occupy(primitive)

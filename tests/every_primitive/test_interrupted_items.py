@@ -12,12 +12,9 @@ from trio.lowlevel import checkpoint, enable_ki_protection
 
 from structsync import Buffer
 
-from .striking import interrupted, sweep
+from .striking import Interrupts
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
-    pytest.mark.slow,
-]
+pytestmark = pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
 
 
 class StopError(Exception):
@@ -97,7 +94,7 @@ async def worked_on_by_main(ledger: Ledger) -> None:
 
 @pytest.mark.parametrize("main", [put_by_main, got_by_main, collected_by_main, worked_on_by_main])
 def test_an_interrupt_at_any_instruction_loses_no_item(
-    main: Callable[[Ledger], Awaitable[None]],
+    main: Callable[[Ledger], Awaitable[None]], interrupted: Interrupts
 ) -> None:
     def program(k: int) -> list[str]:
         ledger = Ledger()
@@ -105,4 +102,4 @@ def test_an_interrupt_at_any_instruction_loses_no_item(
         ledger.check(struck)
         return struck
 
-    assert sweep(program) > 50
+    assert interrupted.sweep(program) > 50

@@ -14,12 +14,9 @@ from trio.lowlevel import checkpoint, enable_ki_protection
 
 from structsync import ResourcePool
 
-from .striking import interrupted, sweep
+from .striking import Interrupts
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
-    pytest.mark.slow,
-]
+pytestmark = pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
 
 
 class StopError(Exception):
@@ -93,7 +90,7 @@ async def one_beside_the_other(connections: Connections) -> None:
     [(one_after_the_other, False), (one_after_the_other, True), (one_beside_the_other, False)],
 )
 def test_an_interrupt_at_any_instruction_of_a_block_that_fails_loses_nothing(
-    main: Callable[[Connections], Awaitable[None]], keep: bool
+    main: Callable[[Connections], Awaitable[None]], keep: bool, interrupted: Interrupts
 ) -> None:
     def program(k: int) -> list[str]:
         connections = Connections(keep=keep)
@@ -101,4 +98,4 @@ def test_an_interrupt_at_any_instruction_of_a_block_that_fails_loses_nothing(
         connections.assert_whole(struck)
         return struck
 
-    assert sweep(program) > 50
+    assert interrupted.sweep(program) > 50

@@ -1,10 +1,11 @@
 """C4 for every primitive, at every instruction: an interrupt loses nothing.
 
-The sweeps run one small program again and again, with SIGINT at one more instruction each time. After
-each run the primitive must be whole: as free as before, and usable.
+The sweeps run one small program again and again, with SIGINT at another instruction each time: where it may
+make a difference, and nightly at each. After each run the primitive must be whole: as free as before, and usable.
 """
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,13 +16,10 @@ from structsync import Semaphore, observe, open_scope
 from structsync._runtime import live
 
 from .kinds import KINDS, Kind, OfGroup, OfResourcePool
-from .striking import interrupted, sweep
+from .striking import Interrupts
 
-pytestmark = [
-    # Struck between making a coroutine and awaiting it: Python then says so, and nothing is taken.
-    pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
-    pytest.mark.slow,
-]
+# Struck between making a coroutine and awaiting it: Python then says so, and nothing is taken.
+pytestmark = pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
 
 # One for each way through the shell; the others differ in the core, where nothing can be struck.
 SWEPT = [
@@ -75,7 +73,9 @@ def assert_whole(kind: Kind, primitive: Any, before: object) -> None:
         trio.run(usable, kind, primitive, clock=trio.testing.MockClock(autojump_threshold=0))
 
 
-def sweep_program(kind: Kind, main: Callable[[Any], Awaitable[None]]) -> int:
+def sweep_program(
+    kind: Kind, main: Callable[[Any], Awaitable[None]], interrupted: Interrupts
+) -> int:
     """Interrupt main(primitive) at every instruction; the primitive is whole afterwards."""
 
     def program(k: int) -> list[str]:
@@ -89,11 +89,13 @@ def sweep_program(kind: Kind, main: Callable[[Any], Awaitable[None]]) -> int:
             raise
         return struck
 
-    return sweep(program)
+    return interrupted.sweep(program)
 
 
 @pytest.mark.parametrize("name", kinds(lambda kind: kind.passes))
-def test_an_interrupt_at_any_instruction_of_a_free_take_loses_nothing(name: str) -> None:
+def test_an_interrupt_at_any_instruction_of_a_free_take_loses_nothing(
+    name: str, interrupted: Interrupts
+) -> None:
     passing = KIND_OF[name]
 
     async def main(primitive: Any) -> None:
@@ -104,7 +106,23 @@ def test_an_interrupt_at_any_instruction_of_a_free_take_loses_nothing(name: str)
         finally:
             passing.give(primitive)
 
-    assert sweep_program(passing, main) > 50
+    assert sweep_program(passing, main, interrupted) > 50
+
+
+def test_a_take_that_may_be_interrupted_after_it_has_taken_is_found(
+    interrupted: Interrupts,
+) -> None:
+    kind = KIND_OF["semaphore"]
+
+    @trio.lowlevel.enable_ki_protection
+    async def main(primitive: Any) -> None:
+        primitive.acquire_nowait()
+        await trio.lowlevel.checkpoint_if_cancelled()
+        primitive.release()
+
+    with pytest.raises(AssertionError) as caught:
+        sweep_program(kind, main, interrupted)
+    assert "Semaphore.acquire_nowait" in str(caught.value.__notes__)
 
 
 async def occupant(kind: Kind, primitive: Any, task_status: Any) -> None:
@@ -120,7 +138,9 @@ async def occupant(kind: Kind, primitive: Any, task_status: Any) -> None:
 
 
 @pytest.mark.parametrize("name", SWEPT)
-def test_an_interrupt_at_any_instruction_of_a_busy_take_loses_nothing(name: str) -> None:
+def test_an_interrupt_at_any_instruction_of_a_busy_take_loses_nothing(
+    name: str, interrupted: Interrupts
+) -> None:
     kind = KIND_OF[name]
 
     async def main(primitive: Any) -> None:
@@ -132,7 +152,7 @@ def test_an_interrupt_at_any_instruction_of_a_busy_take_loses_nothing(name: str)
             finally:
                 kind.give(primitive)
 
-    assert sweep_program(kind, main) > 50
+    assert sweep_program(kind, main, interrupted) > 50
 
 
 async def takes_in_a_block(kind: Kind, primitive: Any) -> None:
@@ -149,9 +169,11 @@ BLOCKS = kinds(lambda kind: hasattr(kind.cls, "__aenter__"))
 
 
 @pytest.mark.parametrize("name", BLOCKS)
-def test_an_interrupt_at_any_instruction_of_an_async_with_block_loses_nothing(name: str) -> None:
+def test_an_interrupt_at_any_instruction_of_an_async_with_block_loses_nothing(
+    name: str, interrupted: Interrupts
+) -> None:
     kind = KIND_OF[name]
-    assert sweep_program(kind, lambda primitive: takes_in_a_block(kind, primitive)) > 50
+    assert sweep_program(kind, partial(takes_in_a_block, kind), interrupted) > 50
 
 
 #: The others wait for several things, or for an item, as a take of theirs does.
@@ -162,7 +184,7 @@ OF_ONE = kinds(
 
 @pytest.mark.parametrize("name", OF_ONE)
 def test_an_interrupt_at_any_instruction_of_a_block_that_has_to_wait_loses_nothing(
-    name: str,
+    name: str, interrupted: Interrupts
 ) -> None:
     kind = KIND_OF[name]
 
@@ -171,10 +193,12 @@ def test_an_interrupt_at_any_instruction_of_a_block_that_has_to_wait_loses_nothi
             await nursery.start(occupant, kind, primitive)
             await takes_in_a_block(kind, primitive)
 
-    assert sweep_program(kind, main) > 50
+    assert sweep_program(kind, main, interrupted) > 50
 
 
-def test_an_interrupt_at_any_instruction_of_a_scope_leaves_nothing_half_owned() -> None:
+def test_an_interrupt_at_any_instruction_of_a_scope_leaves_nothing_half_owned(
+    interrupted: Interrupts,
+) -> None:
     def program(k: int) -> list[str]:
         primitive, owned = Semaphore(1), []
 
@@ -194,10 +218,12 @@ def test_an_interrupt_at_any_instruction_of_a_scope_leaves_nothing_half_owned() 
             trio.run(own_again)
         return struck
 
-    assert sweep(program) > 50
+    assert interrupted.sweep(program) > 50
 
 
-def test_an_interrupt_at_any_instruction_of_observe_leaves_no_observer_behind() -> None:
+def test_an_interrupt_at_any_instruction_of_observe_leaves_no_observer_behind(
+    interrupted: Interrupts,
+) -> None:
     def program(k: int) -> list[str]:
         async def main() -> None:
             with observe(lambda event: None):
@@ -207,4 +233,4 @@ def test_an_interrupt_at_any_instruction_of_observe_leaves_no_observer_behind() 
         assert live.everywhere == [], struck
         return struck
 
-    assert sweep(program) > 50
+    assert interrupted.sweep(program) > 50

@@ -134,10 +134,22 @@ def test_a_spoiled_courier_fails(
     assert failed(printed) == [name]
 
 
-def test_the_shards_of_its_workflow_come_to_a_verdict(copy: Callable[[str], Project]) -> None:
+@pytest.mark.parametrize(
+    ("target", "confirmed"),
+    [
+        ("tests/test_delivery.py::test_what_takes_too_long_is_unsent", 1),
+        pytest.param("tests/test_delivery.py", 5, marks=pytest.mark.nightly),
+    ],
+    ids=["one test", "all of them"],
+)
+def test_the_shards_of_its_workflow_come_to_a_verdict(
+    copy: Callable[[str], Project], target: str, confirmed: int
+) -> None:
     workflow = EXAMPLES / "courier" / ".github" / "workflows" / "tests.yml"
     commands = re.findall(r"- run: (.*)", workflow.read_text(encoding="utf-8"))
     explore, merge = [one for one in commands if one.startswith("structsync ")]
+    assert " tests/test_delivery.py " in explore
+    explore = explore.replace("tests/test_delivery.py", target)
     shards = [explore.replace("${{ matrix.shard }}", str(k)) for k in (1, 2)]
     folder = copy("courier").folder
     printed = ""
@@ -153,7 +165,7 @@ def test_the_shards_of_its_workflow_come_to_a_verdict(copy: Callable[[str], Proj
         )
         assert ran.returncode == 0, ran.stdout + ran.stderr
         printed = ran.stdout
-    assert printed.count("confirmed") == 5, printed
+    assert printed.count("confirmed") == confirmed, printed
 
 
 # ==== from an issue to a test ====

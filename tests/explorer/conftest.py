@@ -85,6 +85,21 @@ def workers(count: int) -> Program:
     return program
 
 
+def twice(act: Callable[[], object]) -> Callable[[], Awaitable[None]]:
+    """Return a program in which each of two tasks does something after a checkpoint."""
+
+    async def program() -> None:
+        async def worker() -> None:
+            await trio.lowlevel.checkpoint()
+            act()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker)
+            nursery.start_soon(worker)
+
+    return program
+
+
 async def abba() -> None:
     """The smallest deadlock: two locks, taken in either order."""
     left, right = trio.Lock(), trio.Lock()

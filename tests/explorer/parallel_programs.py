@@ -169,3 +169,28 @@ async def goes_round_until_it_is_set() -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(looks)
         nursery.start_soon(sets)
+
+
+async def the_older_is_aborted_first() -> None:
+    """Two that are alike, but for the number that each has drawn: which one, the schedule decides."""
+    numbers, aborted = [1, 2], list[int]()
+
+    async def waits() -> None:
+        await trio.lowlevel.checkpoint()
+        number = numbers.pop()
+
+        def abort(_: trio.lowlevel.RaiseCancelT) -> trio.lowlevel.Abort:
+            aborted.append(number)
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        await trio.lowlevel.wait_task_rescheduled(abort)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(waits)
+        nursery.start_soon(waits)
+        await trio.testing.wait_all_tasks_blocked()
+        async with trio.open_nursery() as others:
+            others.start_soon(trio.lowlevel.checkpoint)
+            others.start_soon(trio.lowlevel.checkpoint)
+        nursery.cancel_scope.cancel()
+    assert aborted == [2, 1], aborted

@@ -31,12 +31,14 @@ def test_a_small_program_is_searched_plainly_and_rests_on_no_state(name: str) ->
     assert found.states == 0
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", HIDDEN)
 def test_what_a_state_does_not_hold_is_never_confirmed(name: str) -> None:
     found = explore(HIDDEN[name].program(), search="states", cancels=0)
     assert found.verdict is not Verdict.CONFIRMED
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", LEFT_TO_THE_AUDIT)
 def test_what_the_walk_leaves_out_the_audit_sees(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -47,6 +49,7 @@ def test_what_the_walk_leaves_out_the_audit_sees(
     assert explore(program, search="states", cancels=0).verdict is Verdict.CONFIRMED
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", CORNERS)
 def test_in_a_corner_too_a_small_program_is_searched_plainly(name: str) -> None:
     hidden = CORNERS[name]
@@ -257,6 +260,7 @@ async def goes_round_until_it_is_set() -> None:
         nursery.start_soon(sets)
 
 
+@pytest.mark.unmeasured
 def test_a_random_schedule_that_goes_round_for_long_is_no_failure() -> None:
     found = explore(goes_round_until_it_is_set, cancels=0, max_steps=30)
     assert found.verdict is Verdict.CONFIRMED
@@ -282,6 +286,7 @@ async def one_of_six_orders_is_wrong() -> None:
     assert ORDER != [2, 0, 1]
 
 
+@pytest.mark.unmeasured
 def test_a_hole_in_the_walk_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(global_variables, "_of_code", {})
     monkeypatch.setattr(global_variables, "_is_data", lambda value: False)

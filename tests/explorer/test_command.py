@@ -16,9 +16,11 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from structsync.report import from_json
-from structsync.testing import Settings
+from structsync.testing import Settings, _runner
+from structsync.testing._command.command import explore as command
 
 from ..children import environment, structsync_command  # noqa: TID252 - the one home of how a child is started
 
@@ -38,6 +40,9 @@ PROGRAM = """
         async with trio.open_nursery() as nursery:
             for order in orders:
                 nursery.start_soon(worker, order)
+
+    async def of_any_arguments(*orders, **others):
+        await crossing("ab", "ab")
 
     @explore(cancels=0)
     async def test_one_order():
@@ -109,6 +114,11 @@ CLASSES = """
         async def test_static():
             await together()
 """
+BARE = """
+    from classes import explore, together
+
+    at_once = explore(together)
+"""
 CALLS = """
     from unittest.mock import call
     from classes import explore, together
@@ -124,6 +134,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "needs.py").write_text(dedent(WITH_FIXTURE))
     (tmp_path / "broken.py").write_text("import nowhere_at_all\n")
     (tmp_path / "classes.py").write_text(dedent(CLASSES))
+    (tmp_path / "bare.py").write_text(dedent(BARE))
     (tmp_path / "calls.py").write_text(dedent(CALLS))
     (tmp_path / "leaves.py").write_text("import sys\nsys.exit(0)\n")
     (tmp_path / "programs").mkdir()
@@ -147,6 +158,7 @@ def in_json(folder: Path, *arguments: str) -> dict[str, Any]:
     [
         ("program:test_one_order", 0, "confirmed"),
         ("program.py:test_one_order", 0, "confirmed"),
+        ("program:of_any_arguments", 0, "confirmed"),
         ("program:any_order", 1, "refuted"),
         ("program.py:TestOfAClass.test_cut_short", 2, "not finished"),
     ],
@@ -191,6 +203,44 @@ def test_several_targets_are_explored_and_the_worst_decides(folder: Path) -> Non
     assert sorted(verdicts) == ["confirmed", "confirmed", "not finished", "refuted"]
 
 
+SET_UP = """
+    import unittest
+    import pytest
+    from structsync.testing import explore
+
+    class TestOfPytest:
+        def setup_method(self):
+            self.tasks = 2
+
+        @explore()
+        async def test_method(self):
+            assert self.tasks == 2
+
+    class TestOfUnittest(unittest.TestCase):
+        def setUp(self):
+            self.tasks = 2
+
+        @explore()
+        async def test_method(self):
+            assert self.tasks == 2
+
+    @explore()
+    async def test_skip():
+        pytest.skip("not today")
+"""
+
+
+def test_what_a_test_runner_sets_up_or_skips_is_not_explored(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(dedent(SET_UP))
+    ran = structsync_command("explore", "--json", "program.py", cwd=tmp_path)
+    assert ran.returncode == 2, ran.stderr
+    assert json.loads(ran.stdout)["not_explored"] == {
+        "program.py:TestOfPytest.test_method": "is set up by setup_method(), which pytest calls",
+        "program.py:TestOfUnittest.test_method": "is a test of unittest, which sets it up",
+        "program.py:test_skip": "skips itself: not today",
+    }
+
+
 def test_what_needs_pytest_is_named_and_nothing_is_confirmed(folder: Path) -> None:
     ran = explore(folder, "needs", "program:test_one_order")
     assert ran.returncode == 2
@@ -205,6 +255,11 @@ def test_what_needs_pytest_is_named_and_nothing_is_confirmed(folder: Path) -> No
         (["program.py::test_one_order[1]"], "has parameters, which only pytest has values for"),
         (["program:absent"], "program has no 'absent'; decorated in it: test_one_order, TestOfA"),
         (["program:plain"], "program:plain is no async function but function"),
+        (
+            ["program:with_parameters"],
+            "takes 'first', 'second', which pytest has a value for, if at all: run it there",
+        ),
+        (["bare:at_once"], "at_once was explored while it was imported, and is no test"),
         (
             ["nowhere"],
             "nowhere cannot be imported: ModuleNotFoundError: No module named 'nowhere'\n",
@@ -414,3 +469,18 @@ def test_ctrl_c_ends_with_what_was_found_so_far(folder: Path) -> None:
     assert "Ctrl-C" in document["explored"][1]["covered"]
     assert document["not_explored"] == {"program:any_order": "not started"}
     assert started.returncode == 2
+
+
+def test_a_report_that_cannot_be_written_any_more_hides_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> list[Path]:
+        raise OSError("no space left")
+
+    (tmp_path / "program_of_one.py").write_text(dedent(PROGRAM))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(_runner, "write_report", full)
+    ran = CliRunner().invoke(command, ["program_of_one:any_order", "--report", "pages"])
+    assert ran.exit_code == 1, ran.output
+    assert "DEADLOCK" in ran.output
+    assert "report: not written: no space left" in ran.output

@@ -68,6 +68,7 @@ async def who_looks_looks_until_it_is_set(rounds: int = 1) -> None:
         nursery.start_soon(set_it)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("cancels", [0, 1])
 @pytest.mark.parametrize("rounds", [1, 16, 17])
 def test_a_loop_that_can_be_left_at_any_time_is_no_failure(cancels: int, rounds: int) -> None:
@@ -93,6 +94,7 @@ async def the_second_of_two_turns_goes_round(period: int) -> None:
         nursery.start_soon(turn, "b")
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("period", [1, 5, 16, 40])
 def test_a_round_of_any_length_is_found(period: int) -> None:
     failure = explore(

@@ -125,7 +125,9 @@ def test_what_fails_in_every_schedule_is_not_explored() -> None:
     async def test() -> None:
         await in_order([])
 
-    with pytest.raises(NotExplored, match=r"in each of 31 schedules.*error: AssertionError") as got:
+    with pytest.raises(
+        NotExplored, match=r"in each of 31 executions.*error: AssertionError"
+    ) as got:
         explored(test)
     assert isinstance(got.value.__cause__, AssertionError)
 

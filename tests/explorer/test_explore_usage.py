@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import io
 import threading
-from collections.abc import Callable
+import unittest
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -26,7 +28,7 @@ from structsync.testing import (
     sweep,
 )
 
-from .conftest import abba, two_checkpoints, workers
+from .conftest import abba, python, two_checkpoints, workers
 
 # ==== what can be explored ====
 
@@ -41,6 +43,17 @@ def test_what_is_not_async_is_refused(fn: Any) -> None:
         explore(fn)
     with pytest.raises(TypeError, match=r"explore\(\) needs an async function"):
         explore()(fn)
+
+
+async def a_generator() -> AsyncIterator[int]:
+    yield 1
+
+
+def test_an_async_generator_is_refused_as_what_it_is() -> None:
+    with pytest.raises(TypeError, match="is an async generator, which nothing would iterate over"):
+        explore(a_generator)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="take the 'yield' out"):
+        explore()(a_generator)  # type: ignore[arg-type]
 
 
 class Callee:
@@ -108,11 +121,41 @@ def test_parameters_that_no_caller_gives_are_named() -> None:
         explore(wants)
 
 
-def test_a_keyword_cannot_be_the_handle() -> None:
-    async def wants(*, x: ExploredRun) -> None: ...
+def test_a_keyword_is_the_handle_only_if_it_is_called_x() -> None:
+    async def wants(*, run: ExploredRun) -> None: ...
 
-    with pytest.raises(ExploreUsageError, match=r"the parameters \(x\)"):
+    with pytest.raises(ExploreUsageError, match=r"the parameters \(run\)"):
         explore(wants)
+
+    async def program(size: int, x: ExploredRun) -> None:
+        assert size == 3
+        x.fail("seen")
+        await two_checkpoints()
+
+    found = explore(functools.partial(program, size=3)).failure
+    assert found is not None
+    assert found.message == "seen"
+
+
+def test_a_parameter_called_x_is_the_handle_also_if_it_has_a_default() -> None:
+    async def first(x: ExploredRun | None = None) -> None:
+        assert x is not None
+        await two_checkpoints()
+
+    async def second(size: int = 2, x: ExploredRun | None = None) -> None:
+        await first(x)
+
+    explore(cancels=0)(first)()
+    explore(cancels=0)(second)()
+    assert explore(second, cancels=0).failure is None
+
+
+def test_an_x_that_is_bound_already_is_what_it_is_bound_to() -> None:
+    async def program(x: int) -> None:
+        assert x == 3
+        await two_checkpoints()
+
+    assert explore(functools.partial(program, x=3), cancels=0).failure is None
 
 
 def test_the_handle_may_have_any_name_and_others_a_default() -> None:
@@ -130,6 +173,29 @@ def test_inside_of_a_trio_run_nothing_is_explored() -> None:
 
     with pytest.raises(ExploreUsageError, match=r"cannot be called inside of a trio run"):
         trio.run(main)
+
+
+def test_inside_of_a_trio_run_nothing_is_explored_the_first_time_either() -> None:
+    """Both engines are tried before the first exploration, which would end the run around it."""
+    ran = python("""
+        import trio
+        from structsync.testing import ExploreUsageError, explore
+
+        async def program():
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(trio.lowlevel.checkpoint)
+                nursery.start_soon(trio.lowlevel.checkpoint)
+
+        async def main():
+            try:
+                explore(program)
+            except ExploreUsageError as error:
+                await trio.sleep(0)
+                print(error)
+
+        trio.run(main)
+    """)
+    assert ran.stdout.startswith("explore() cannot be called inside of a trio run"), ran.stderr
 
 
 def test_inside_of_an_explored_test_nothing_is_explored() -> None:
@@ -160,6 +226,61 @@ def test_two_threads_explore_one_after_the_other() -> None:
     explore(workers(3), cancels=0, search="plain", executions=17, progress=while_exploring)
     assert errors
     assert "another thread of this process explores" in str(errors[0])
+
+
+# ==== what skips itself ====
+
+
+@pytest.mark.parametrize("kind", [pytest.skip.Exception, pytest.xfail.Exception, unittest.SkipTest])
+def test_a_test_that_skips_itself_in_its_first_schedule_is_skipped(
+    kind: type[BaseException],
+) -> None:
+    async def program() -> None:
+        async def skips() -> None:
+            raise kind("not today")
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(skips)
+            nursery.start_soon(skips)
+
+    with pytest.raises(kind, match="not today"):
+        explore(program)
+    with pytest.raises(kind, match="not today"):
+        explore(program, replay="x1a::4.0000")
+
+
+def arrives_in(skipped: list[int], wrong: list[int]) -> Callable[[], Any]:
+    async def program() -> None:
+        order = list[int]()
+
+        async def arrives(n: int) -> None:
+            order.append(n)
+
+        async with trio.open_nursery() as nursery:
+            for n in range(3):
+                nursery.start_soon(arrives, n)
+        if order == skipped:
+            pytest.skip("this order tells nothing")
+        assert order != wrong
+
+    return program
+
+
+def test_a_later_schedule_that_skips_the_test_hides_none_that_fails() -> None:
+    assert explore(arrives_in([0, 2, 1], []), cancels=0).verdict is Verdict.CONFIRMED
+    failure = explore(arrives_in([0, 2, 1], [2, 1, 0]), cancels=0).failure
+    assert failure is not None
+    assert failure.message.startswith("AssertionError")
+
+
+def test_a_skip_beside_an_error_is_an_error() -> None:
+    async def program() -> None:
+        await two_checkpoints()
+        raise BaseExceptionGroup("both", [pytest.skip.Exception("not today"), KeyError()])
+
+    failure = explore(program, cancels=0).failure
+    assert failure is not None
+    assert failure.kind == "error"
 
 
 # ==== settings ====
@@ -224,6 +345,39 @@ def test_a_decorated_test_explores_and_raises() -> None:
     explore(cancels=0)(two_checkpoints)()
     with pytest.raises(ExplorationFailed, match="DEADLOCK"):
         explore(cancels=0)(abba)()
+
+
+def test_an_instance_that_is_finalized_is_refused() -> None:
+    """Each execution would finalize its copy, as of a unittest.IsolatedAsyncioTestCase."""
+
+    class Case(unittest.IsolatedAsyncioTestCase):
+        @explore()
+        async def test_method(self) -> None:
+            await two_checkpoints()
+
+    result = unittest.TestResult()
+    Case("test_method")(result)
+    [(_, text)] = result.errors
+    assert "ExploreUsageError: each execution has a copy of the instance of Case" in text
+    assert "in a class without __del__" in text
+
+
+def test_the_states_of_a_test_of_unittest_are_compared() -> None:
+    """Its instance knows who runs it, which no state of the program is to contain."""
+
+    class Case(unittest.TestCase):
+        def setUp(self) -> None:
+            self.tasks = 3
+
+        @explore(cancels=0, search="states", exhaustive=True, executions=10)
+        async def test_method(self) -> None:
+            await workers(self.tasks)()
+
+    result: Any = unittest.TestResult()
+    result.written = io.TextIOWrapper(io.BytesIO())
+    Case("test_method")(result)
+    [(_, text)] = result.failures
+    assert "stopped after executions=10: 10 states" in text
 
 
 def test_a_decorated_test_is_a_plain_function_with_its_other_parameters() -> None:
@@ -329,6 +483,19 @@ def test_a_test_that_has_changed_is_told_at_which_step(changed: Callable[[], Any
         ReplayError, match=r"no longer applies: the test changed at step \d+, where"
     ):
         explore(changed, cancels=0, replay=token)
+
+
+def test_a_token_of_other_settings_names_those_that_it_may_need() -> None:
+    async def program() -> None:
+        with trio.CancelScope() as scope:
+            await two_checkpoints()
+        assert not scope.cancelled_caught
+
+    token = token_of(program, cancels=1)
+    with pytest.raises(
+        ReplayError, match=r"other settings than cancels=0, cancel='scopes' and clock='autojump'"
+    ):
+        explore(program, cancels=0, replay=token)
 
 
 def test_a_test_whose_other_steps_have_changed_is_noticed_too() -> None:

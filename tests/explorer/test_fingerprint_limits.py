@@ -101,6 +101,7 @@ def test_tasks_that_another_task_knows_are_not_alike() -> None:
     assert after(registered, True, *behind[0]) != after(registered, True, *behind[1])
 
 
+@pytest.mark.unmeasured
 def test_symmetry_makes_fewer_states_of_like_workers_and_the_same_verdict() -> None:
     few, many = (
         explore(workers(3), search="states", cancels=0, symmetry=symmetry)
@@ -110,6 +111,7 @@ def test_symmetry_makes_fewer_states_of_like_workers_and_the_same_verdict() -> N
     assert few.states < many.states
 
 
+@pytest.mark.unmeasured
 def test_both_kinds_of_hash_tell_the_same_states_apart() -> None:
     exact = explore(workers(3), search="states", cancels=1, cancel="tasks", hashing="exact")
     short = explore(workers(3), search="states", cancels=1, cancel="tasks", hashing="128")

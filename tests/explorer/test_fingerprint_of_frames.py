@@ -195,6 +195,7 @@ async def what_the_test_function_has_returned(x: ExploredRun) -> int:
     return 1 if other() else 2
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("side", difference.sides)
 @pytest.mark.parametrize("symmetry", [True, False], ids=["symmetry", "names"])
 def test_a_difference_makes_a_difference(side: Side, symmetry: bool) -> None:

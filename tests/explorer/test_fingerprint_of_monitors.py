@@ -10,8 +10,7 @@ from trio.lowlevel import checkpoint
 
 from structsync import Invocation, Monitor, Semaphore
 from structsync.testing import Exploration, ExploredRun, Verdict, explore
-from structsync.testing._search import search as searching
-from structsync.testing._state import fingerprint as fingerprint
+from structsync.testing._state.fingerprint import Fingerprinter
 
 from .conftest import Program, states
 
@@ -82,8 +81,7 @@ def test_what_a_ticket_tells_apart_is_not_merged(wanted: int) -> None:
 
 
 def test_if_states_were_merged_the_audit_would_see_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (fingerprint, searching):
-        monkeypatch.setattr(module, "refuse_tickets", lambda: None)
+    monkeypatch.setattr(Fingerprinter, "refuse_what_is_left_out", lambda self: None)
     found = [the_ticket_is(wanted) for wanted in (2, 3)]
     assert {one.verdict for one in found} == {Verdict.REFUTED}
     assert [one.merges_audited > 0 for one in found].count(True) == 1
@@ -152,6 +150,7 @@ def a_monitor() -> Callable[[], Awaitable[object]]:
     return Monitor().entry(list, lambda _: False)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("make", [a_semaphore, a_monitor])
 def test_how_many_have_waited_before_is_no_part_of_the_state(
     make: Callable[[], Callable[[], Awaitable[object]]],

@@ -13,9 +13,15 @@ import dataclasses
 import enum
 import functools
 import weakref
+from typing import Any
 
 import pytest
+import trio
 from trio.lowlevel import checkpoint
+
+import structsync
+from structsync import deadlock_guard
+from structsync.testing import Verdict, explore
 
 from .conftest import HIDDEN, Differences, Side, check_it_differs, check_it_repeats, other
 
@@ -300,6 +306,7 @@ async def the_content_of_a_mixed_set() -> None:
     del thing
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("side", difference.sides)
 @pytest.mark.parametrize("symmetry", [True, False], ids=["symmetry", "names"])
 def test_a_difference_makes_a_difference(side: Side, symmetry: bool) -> None:
@@ -310,3 +317,24 @@ def test_a_difference_makes_a_difference(side: Side, symmetry: bool) -> None:
 @pytest.mark.parametrize("which", [False, True])
 def test_each_execution_has_the_same_states(side: Side, which: bool) -> None:
     check_it_repeats(side, which)
+
+
+@pytest.mark.parametrize("search", ["plain", "states"])
+def test_a_deadlock_guard_tells_what_it_knows_and_not_what_it_costs(search: Any) -> None:
+    """Each look makes the next one cheaper, and what it knows of a primitive stands at its address."""
+
+    async def test() -> None:
+        lock = structsync.Lock()
+
+        async def worker() -> None:
+            async with lock:
+                await checkpoint()
+
+        with deadlock_guard():
+            async with trio.open_nursery() as nursery:
+                for _ in range(2 if search == "plain" else 3):
+                    nursery.start_soon(worker)
+
+    found = explore(test, search=search, exhaustive=True, executions=None)
+    assert found.verdict is Verdict.CONFIRMED
+    assert found.states < 300

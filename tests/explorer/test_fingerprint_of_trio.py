@@ -224,6 +224,7 @@ async def whether_two_texts_name_one_object() -> None:
     del names
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("side", difference.sides)
 @pytest.mark.parametrize("symmetry", [True, False], ids=["symmetry", "names"])
 def test_a_difference_makes_a_difference(side: Side, symmetry: bool) -> None:

@@ -229,6 +229,7 @@ place(
 )
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("symmetry", [True, False])
 @pytest.mark.parametrize(("write", "read"), PLACES)
 def test_which_value_was_written_last_is_part_of_the_state(
@@ -320,6 +321,7 @@ async def who_breaks_a_parking_lot() -> bool:
     return broken
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("symmetry", [True, False])
 @pytest.mark.parametrize(
     "program", [the_nursery_that_a_task_is_in, the_name_of_a_task, who_breaks_a_parking_lot]

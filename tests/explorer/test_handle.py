@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import trio
 from trio.lowlevel import checkpoint
 
 import structsync
-from structsync.testing import ExploredRun, Verdict, explore
+from structsync.testing import ExploredRun, ExploreUsageError, Verdict, explore
 
 from .conftest import failure_of, two_checkpoints
 
@@ -58,6 +59,7 @@ def test_a_section_is_left_by_an_error_too() -> None:
     assert explore(program, cancels=0).failure is None
 
 
+@pytest.mark.unmeasured
 def test_in_which_order_sections_were_first_entered_is_no_part_of_a_state() -> None:
     """If it came back with the next task in them, it would be what no state before had shown."""
 
@@ -248,6 +250,25 @@ def test_what_the_user_has_built_must_be_possible_to_acquire_at_the_end(sound: b
     assert failure.message == ("entrance cannot be acquired again at the end: main waits forever")
 
 
+@pytest.mark.parametrize("sound", [True, False])
+def test_it_may_also_be_released_by_an_async_method(sound: bool) -> None:
+    class Gate(Turnstile):
+        async def release(self) -> None:  # type: ignore[override]
+            await checkpoint()
+            super().release()
+
+    async def program(x: ExploredRun) -> None:
+        gate = Gate(sound)
+        x.watch(entrance=gate)
+        await two_checkpoints()
+        await gate.acquire()
+        await gate.release()
+
+    failure = explore(program, cancels=0).failure
+    assert (failure is None) == sound
+    assert failure is None or "entrance cannot be acquired again at the end" in failure.message
+
+
 def test_what_needs_arguments_is_not_probed() -> None:
     class Pool:
         async def acquire(self, count: int) -> None:
@@ -283,6 +304,111 @@ def test_watching_twice_gives_it_the_second_name() -> None:
         await two(event.wait)
 
     assert failure_of(program).counterexample.steps[-1].state == {"go": "not set, 2 waiting"}
+
+
+# ==== what cannot fail ====
+
+
+def answers_with(answer: Callable[[], object]) -> Callable[[ExploredRun], Any]:
+    async def program(x: ExploredRun) -> None:
+        x.always(answer, "it holds")
+        await two_checkpoints()
+
+    return program
+
+
+async def is_so() -> bool:
+    return False
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        (lambda: trio.Event().is_set, "<bound method Event.is_set"),
+        (lambda: (False, "with a text"), r"\(False, 'with a text'\)"),
+        (lambda: (one < 0 for one in [1]), "<generator object"),
+        (lambda: is_so(), "<coroutine object is_so"),
+    ],
+    ids=["a method", "a tuple", "a generator", "a coroutine"],
+)
+def test_a_predicate_whose_answer_is_always_true_is_refused(
+    answer: Callable[[], object], shown: str
+) -> None:
+    with pytest.raises(ExploreUsageError, match=f"the predicate 'it holds' returned {shown}"):
+        explore(answers_with(answer), cancels=0)
+
+    async def at_the_end(x: ExploredRun) -> None:
+        x.finally_(answer)
+        x.finally_(answer, "once is enough")
+        await two_checkpoints()
+
+    with pytest.raises(
+        ExploreUsageError, match=r"returned .*, which always counts as true, so that"
+    ):
+        explore(at_the_end, cancels=0)
+
+
+def test_of_two_mistakes_the_first_is_told() -> None:
+    async def program(x: ExploredRun) -> None:
+        x.always(lambda: (False, "a tuple"), "one")
+        x.always(lambda: (False, "a tuple"), "other")
+        await two_checkpoints()
+
+    with pytest.raises(ExploreUsageError, match="the predicate 'one'"):
+        explore(program, cancels=0)
+
+    async def with_an_unused_block(x: ExploredRun) -> None:
+        x.finally_(lambda: (False, "a tuple"), "last")
+        x.exclusive("a")
+        await two_checkpoints()
+
+    with pytest.raises(ExploreUsageError):
+        explore(with_an_unused_block, cancels=0)
+
+
+def test_an_answer_may_be_anything_else_that_is_true_or_false() -> None:
+    holds: list[object] = [1, "yes", [0]]
+    for held in holds:
+        assert explore(answers_with(partial(lambda one: one, held)), cancels=0).failure is None
+    fails: list[object] = [0, "", (), None]
+    for failed in fails:
+        assert failure_of(answers_with(partial(lambda one: one, failed))).kind == "violation"
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (
+            lambda x: x.exclusive("a"),
+            r"x\.exclusive\('a'\) was made and never entered.*write 'with x",
+        ),
+        (lambda x: x.not_cancelled(), r"x\.not_cancelled\(\) was made and never entered"),
+    ],
+    ids=["exclusive", "not cancelled"],
+)
+def test_a_block_that_no_task_enters_is_refused(
+    make: Callable[[ExploredRun], object], text: str
+) -> None:
+    async def program(x: ExploredRun) -> None:
+        make(x)
+        await two_checkpoints()
+
+    with pytest.raises(ExploreUsageError, match=text):
+        explore(program)
+
+
+def test_a_block_may_be_made_before_it_is_entered_and_more_than_once() -> None:
+    async def program(x: ExploredRun) -> None:
+        bridge = x.exclusive("the bridge")
+        with trio.CancelScope():
+            await checkpoint()  # a cancellation here leaves it unused
+            with bridge:
+                await checkpoint()
+            with bridge:
+                await checkpoint()
+        await two_checkpoints()
+
+    assert explore(program).failure is None
 
 
 # ==== bad arguments ====

@@ -69,10 +69,12 @@ def test_two_that_give_way_to_each_other_forever_are_found(poll: Any, order: Any
     assert f"the last {len(shown.steps) - shown.cycle_start} steps repeat" in failure.message
 
 
+@pytest.mark.unmeasured
 def test_a_cancellation_that_would_end_it_is_owed_to_no_task() -> None:
     livelock(after_you(), cancels=1)
 
 
+@pytest.mark.unmeasured
 def test_the_token_of_a_livelock_shows_it_again() -> None:
     failure = livelock(after_you())
     again = explore(after_you(), liveness=True, cancels=0, replay=failure.token).failure
@@ -203,6 +205,7 @@ def test_where_a_task_gets_on_each_time_it_is_no_livelock() -> None:
     assert found.verdict is Verdict.CONFIRMED
 
 
+@pytest.mark.unmeasured
 def test_a_search_that_asks_only_for_those_who_are_parked_would_miss_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

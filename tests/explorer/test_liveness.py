@@ -65,6 +65,7 @@ def loops(make: Callable[[], Any], count: int = 2) -> Program:
     return program
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "make",
     [lambda: trio.Semaphore(1), lambda: structsync.Semaphore(1), trio.StrictFIFOLock],
@@ -96,6 +97,7 @@ def test_a_task_starves_where_others_may_barge() -> None:
     assert failure.replayed == "same"
 
 
+@pytest.mark.unmeasured
 def test_a_cancellation_that_would_end_it_is_owed_to_no_task() -> None:
     assert starved(loops(Barging), cancels=1, cancel="scopes").kind == "starvation"
 
@@ -126,6 +128,7 @@ def test_the_token_of_a_starvation_that_is_cured_shows_nothing() -> None:
     assert again.failure is None
 
 
+@pytest.mark.unmeasured
 def test_without_marks_a_blocked_task_wants_something() -> None:
     async def program() -> None:
         semaphore = Barging()
@@ -159,6 +162,7 @@ def test_without_marks_one_who_is_never_woken_starves() -> None:
     assert starved(program).message.startswith("sleep_forever#0 can wait forever")
 
 
+@pytest.mark.unmeasured
 def test_who_gets_it_and_wants_the_next_in_one_step_does_not_starve() -> None:
     """Between two steps it always wants something, but not always the same thing."""
 
@@ -178,6 +182,7 @@ def test_who_gets_it_and_wants_the_next_in_one_step_does_not_starve() -> None:
     assert explore(program, liveness=True, cancels=0).verdict is Verdict.CONFIRMED
 
 
+@pytest.mark.unmeasured
 def test_who_wants_nothing_does_not_starve() -> None:
     async def program(x: ExploredRun) -> None:
         async def works() -> None:

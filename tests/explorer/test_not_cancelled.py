@@ -96,10 +96,12 @@ def test_the_block_is_spared_and_what_is_beside_it_is_not(cancel: Any) -> None:
         await looks_on(x, cancelled)
         seen.update(cancelled)
 
-    assert explore(test, cancel=cancel, search="plain").verdict is Verdict.CONFIRMED
+    assert (
+        explore(test, cancel=cancel, search="plain", outside="ignore").verdict is Verdict.CONFIRMED
+    )
     assert seen == {"other"}
     seen.clear()
-    explore(outside, cancel=cancel, search="plain")
+    explore(outside, cancel=cancel, search="plain", outside="ignore")
     assert "exempt" not in seen
     assert "other" in seen
 

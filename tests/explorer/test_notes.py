@@ -162,6 +162,7 @@ async def no_task_polls() -> None:
             nursery.start_soon(worker)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("program", "goes_round"), [(partial(one_polls, 2), True), (no_task_polls, False)]
 )

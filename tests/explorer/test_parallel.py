@@ -7,7 +7,6 @@ in test_parallel_processes.py.
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib
 import io
 import os
@@ -17,6 +16,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MethodType
 from typing import Any, cast
@@ -34,6 +34,7 @@ from structsync.testing import (
     Settings,
     explore,
 )
+from structsync.testing._execution.current import age_decides
 from structsync.testing._execution.schedule import Choice
 from structsync.testing._exploration import with_handle
 from structsync.testing._parallel import audit, shards, worker
@@ -42,7 +43,13 @@ from structsync.testing._parallel.audit import Walks, audited
 from structsync.testing._parallel.frontier import LANES, Frontier
 from structsync.testing._parallel.jobs import Allowance, Bench, Job, Jobs, Notes, Outside
 from structsync.testing._parallel.lane import FailedElsewhere
-from structsync.testing._parallel.merged import Below, JointLog, JointMap, by_states
+from structsync.testing._parallel.merged import (
+    Below,
+    JointLog,
+    JointMap,
+    MergedLane,
+    by_states,
+)
 from structsync.testing._parallel.plain import PlainLane
 from structsync.testing._parallel.processes import Interrupted
 from structsync.testing._parallel.program import NotPortable, named, packed
@@ -56,7 +63,7 @@ from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import fingerprinter, next_result
 from structsync.testing._state import identity
 from structsync.testing._state.across_processes import comparable
-from structsync.testing._state.fingerprint import Opaque
+from structsync.testing._state.fingerprint import AgeDecides, Opaque
 
 from .conftest import abba
 from .hidden_state import HIDDEN
@@ -69,6 +76,7 @@ from .parallel_programs import (
     goes_round_until_it_is_set,
     handler,
     one_order_in_many_fails,
+    the_older_is_aborted_first,
     who_looks_first_looks_forever,
     with_a_semaphore,
 )
@@ -140,7 +148,7 @@ def the_log_is_returned() -> Callable[[], Awaitable[str]]:
     return returns_the_order
 
 
-few = functools.partial(with_a_semaphore, 2)
+few = partial(with_a_semaphore, 2)
 
 
 @pytest.mark.usefixtures("here")
@@ -255,7 +263,7 @@ def test_what_cannot_be_looked_into_is_searched_in_one_process() -> None:
 
 @pytest.mark.usefixtures("here")
 def test_the_rest_of_a_budget_goes_to_schedules_at_random() -> None:
-    found = explore(functools.partial(with_a_semaphore, 4), workers=2, executions=150)
+    found = explore(partial(with_a_semaphore, 4), workers=2, executions=150)
     assert found.executions == 150
     assert "schedules by priorities at random found nothing" in str(found.unfinished)
     assert "of the " in str(found.unfinished)
@@ -409,7 +417,7 @@ class Raises(Job):
 
 def test_a_worker_answers_with_what_a_job_returns_or_raises() -> None:
     pipe = io.BytesIO()
-    setup = Surroundings.here(), (Settings(), None), packed(functools.partial(with_handle, few))
+    setup = Surroundings.here(), (Settings(), None, False), packed(partial(with_handle, few))
     jobs = [Outside(), *map(Raises, (Opaque("x"), NondeterminismError("y"), KeyError("z")))]
     worker.serve(inbox(*setup, *jobs, None), pipe)
     ready, none, *errors = answers(pipe)
@@ -420,9 +428,27 @@ def test_a_worker_answers_with_what_a_job_returns_or_raises() -> None:
     assert "KeyError: 'z'" in errors[2][1]
 
 
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_worker_is_told_where_ages_decide_and_says_where_they_do(is_known: bool) -> None:
+    pipe = io.BytesIO()
+    build = packed(partial(with_handle, the_older_is_aborted_first))
+    lane = MergedLane([Below(())], Allowance(1_000, 100_000, None))
+    settings = Settings(cancels=0, executions=None)
+    worker.serve(inbox(Surroundings.here(), (settings, None, is_known), build, lane, None), pipe)
+    _, (kind, _) = answers(pipe)
+    assert kind == ("result" if is_known else "AgeDecides")
+
+
+@pytest.mark.usefixtures("here")
+def test_processes_begin_again_where_one_of_them_finds_that_ages_decide() -> None:
+    found = explore(the_older_is_aborted_first, search="states", cancels=0, workers=2)
+    assert found.failure is not None
+    assert found.failure.message == "AssertionError: [1, 2]"
+
+
 def test_a_worker_that_cannot_import_the_test_says_so() -> None:
     pipe = io.BytesIO()
-    worker.serve(inbox(Surroundings.here(), (Settings(), None), b"nothing"), pipe)
+    worker.serve(inbox(Surroundings.here(), (Settings(), None, False), b"nothing"), pipe)
     ((kind, text),) = answers(pipe)
     assert kind == "NotPortable"
     assert "a worker process cannot import the test: UnpicklingError" in text
@@ -484,6 +510,7 @@ def test_the_shards_of_a_search_are_the_whole_of_it(search: Any) -> None:
     assert whole.searched <= sum(one.searched for one in parts)
 
 
+@pytest.mark.unmeasured
 def test_a_schedule_that_fails_is_in_one_of_the_shards() -> None:
     found = [
         explore(one_order_in_many_fails, search="plain", cancels=0, shard=(number, 3))
@@ -557,11 +584,11 @@ def test_what_cannot_be_shared_is_refused(settings: Any, reason: str) -> None:
 def test_what_is_wrapped_or_bound_is_found_by_its_name() -> None:
     inner = cast(Any, decorated).__structsync_explored__[0]
     assert named(inner.__module__, inner.__qualname__, inner.__code__.co_filename) is inner
-    made = pickle.loads(packed(functools.partial(with_handle, functools.partial(few))))
+    made = pickle.loads(packed(partial(with_handle, partial(few))))
     assert callable(made())
     bound = Group().method
     inner = cast(Any, bound).__structsync_explored__[0]
-    sent = pickle.loads(packed(functools.partial(with_handle, MethodType(inner, Group()))))
+    sent = pickle.loads(packed(partial(with_handle, MethodType(inner, Group()))))
     assert sent.args[0].__func__ is inner
 
 
@@ -591,10 +618,10 @@ def test_what_cannot_be_sent_is_refused_with_the_reason() -> None:
         explore(local, search="plain", workers=2)
     for test, reason in (
         (handler, "is not this function"),
-        (functools.partial(_takes, threading.Lock()), "cannot pickle"),
+        (partial(_takes, threading.Lock()), "cannot pickle"),
     ):
         with pytest.raises(NotPortable, match=reason):
-            packed(functools.partial(with_handle, test))
+            packed(partial(with_handle, test))
 
 
 def test_what_belongs_to_a_script_is_refused() -> None:
@@ -605,4 +632,35 @@ def test_what_belongs_to_a_script_is_refused() -> None:
     for thing in (program, Strange):
         thing.__module__, thing.__qualname__ = "__main__", "thing"
         with pytest.raises(NotPortable, match="a script or an interactive session"):
-            packed(functools.partial(with_handle, cast(Any, thing)))
+            packed(partial(with_handle, cast(Any, thing)))
+
+
+@pytest.mark.usefixtures("here")
+def test_a_search_begins_again_where_another_process_says_that_ages_decide(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Which of them meets it first is a matter of time, so here it is said before anything is searched."""
+    searched, known = parallel._Shared._by_states, list[bool]()
+
+    def by_states(self: Any, prefixes: Any) -> Any:
+        known.append(age_decides())
+        if not known[-1]:
+            raise AgeDecides
+        return searched(self, prefixes)
+
+    monkeypatch.setattr(parallel._Shared, "_by_states", by_states)
+    assert explore(few, search="states", cancels=0, workers=2).verdict is Verdict.CONFIRMED
+    assert known == [False, True]
+
+
+async def fails_at_once() -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trio.lowlevel.checkpoint)
+        nursery.start_soon(trio.lowlevel.checkpoint)
+        raise KeyError("at once")
+
+
+def test_what_fails_while_the_search_is_cut_is_found_by_each_shard() -> None:
+    for number in (1, 50):  # so many that it is cut nowhere
+        found = explore(fails_at_once, search="states", cancels=0, shard=(number, 50))
+        assert found.failure is not None

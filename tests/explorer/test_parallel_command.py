@@ -68,7 +68,11 @@ CHANGES: dict[str, tuple[tuple[str, ...], object, str]] = {
     "settings": (("settings", "cancels"), 3, "the settings (cancels) differ"),
     "versions": (("versions", "python"), "3.0", "the versions differ"),
     "modules": (("sources",), "another", "the modules of the test differ"),
-    "prefixes": (("shard", "digest"), "another", "the prefixes, or who has which, differ"),
+    "prefixes": (
+        ("shard", "digest"),
+        "another",
+        "the prefixes, or how they were shared out, differ",
+    ),
     "incomplete": (("shard", "complete"), False, "shard 2/3 is not complete: shard 2 of 3"),
 }
 

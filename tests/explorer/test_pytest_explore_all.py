@@ -236,7 +236,7 @@ def test_what_fails_without_exploring_fails_once(suite: Ran) -> None:
         ("test_hypothesis", "Hypothesis chooses its examples"),
         ("test_other_runner", r"it is run by test_program.other_run\(\)"),
         ("test_xfail_of_the_clock", "it is expected to fail, and does not fail here"),
-        ("test_broken", "it fails in each of 31 schedules, so no order decides: .*in any order"),
+        ("test_broken", "it fails in each of 31 executions, so no order decides: .*in any order"),
     ],
 )
 def test_what_is_not_explored_is_listed_with_the_reason(suite: Ran, test: str, reason: str) -> None:

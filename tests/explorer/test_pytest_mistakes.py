@@ -165,6 +165,28 @@ def test_a_replay_is_for_one_test(tmp_path: Path, chosen: str, number: int) -> N
     assert expected in ran.printed
 
 
+def test_a_token_of_an_existing_test_needs_the_option_that_made_it(tmp_path: Path) -> None:
+    ran = run(tmp_path, TWO, "-k", "test_none", "--explore-replay", "x1a::1.abcd")
+    assert "; one that --explore-all has explored needs that, too" in ran.printed
+
+
+@pytest.mark.parametrize(
+    "setting", ["cancelled=1", "cancels=-1", "search='all'"], ids=["name", "value", "word"]
+)
+def test_a_wrong_setting_is_shown_at_the_line_of_its_decorator(
+    tmp_path: Path, setting: str
+) -> None:
+    program = f"""
+        @explore({setting})
+        async def test_one():
+            await two_tasks()
+    """
+    ran = run(tmp_path, program)
+    assert ran.outcomes == {"error": 1}, ran.printed
+    assert f"@explore({setting})" in ran.printed
+    assert "structsync/testing" not in ran.printed
+
+
 @pytest.mark.parametrize(
     ("token", "text"),
     [("nonsense", "'nonsense' is no schedule token"), ("x1a:0rnobody#1:4.0000", "")],

@@ -200,6 +200,38 @@ def test_options_win_over_the_settings_of_a_test(tmp_path: Path) -> None:
     assert shown.count("order=trio") == 2
 
 
+OF_UNITTEST = """
+    import unittest
+
+    class TestOfUnittest(unittest.TestCase):
+        def setUp(self):
+            self.workers = 2
+
+        @explore()
+        async def test_method(self):
+            async with trio.open_nursery() as nursery:
+                for _ in range(self.workers):
+                    nursery.start_soon(trio.sleep, 0)
+"""
+
+
+def test_options_hold_for_a_test_of_unittest_as_for_any_other(tmp_path: Path) -> None:
+    bounded = ["--explore-executions=1", "--explore-exhaustive"]
+    ran = run(tmp_path, OF_UNITTEST, *bounded, "-W", "error", "--junitxml=junit.xml")
+    assert ran.outcomes == {"failed": 1}, ran.printed
+    name = "test_program.py::TestOfUnittest::test_method"
+    assert f"E   {name}: not exhaustive: " in ran.section("FAILURES")
+    assert f"not finished  {name}" in ran.section("schedules explored")
+    told = {one.get("name") for one in ET.parse(tmp_path / "junit.xml").iter("property")}
+    assert told == {"explored", "explored_verdict"}
+
+
+def test_a_token_is_replayed_in_a_test_of_unittest_too(tmp_path: Path) -> None:
+    ran = run(tmp_path, OF_UNITTEST, "--explore-replay=x1a:0rnobody#1:4.0000")
+    assert ran.outcomes == {"failed": 1}, ran.printed
+    assert "no longer applies" in ran.section("FAILURES")
+
+
 def test_a_bound_in_seconds_ends_a_search(tmp_path: Path) -> None:
     program = PROGRAM.replace('"ab", "ab"', '*["ab"] * 6').replace("cancels=0", "search='plain'")
     ran = run(tmp_path, program, "--explore-seconds=0.01", GREEN)
@@ -339,3 +371,18 @@ def test_ctrl_c_ends_pytest_with_what_was_found_so_far(tmp_path: Path) -> None:
     assert re.search(
         r"^not finished  test_program.py::test_endless\n +.*Ctrl-C", shown, re.MULTILINE
     )
+
+
+def test_a_report_that_cannot_be_written_any_more_hides_no_failure(tmp_path: Path) -> None:
+    full = """
+        from structsync.testing import _runner
+
+        def write_report(*_):
+            raise OSError("no space left")
+
+        _runner.write_report = write_report
+    """
+    ran = run(tmp_path, PROGRAM, RED, "--explore-report=pictures", conftest=full)
+    assert ran.outcomes == {"failed": 1}, ran.printed
+    assert "DEADLOCK" in ran.section("FAILURES")
+    assert "report: not written: no space left" in ran.printed

@@ -86,6 +86,7 @@ async def hurries(x: ExploredRun) -> None:
         nursery.start_soon(works)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("program", "settings", "lines"),
     [

@@ -21,7 +21,7 @@ from structsync.testing._execution.engine import Engine
 from structsync.testing._execution.schedule import Choice
 from structsync.testing._search.choosers import Prefix, Trace
 
-from .conftest import Program, run_once
+from .conftest import Program, check_the_engines_agree, run_once
 
 
 def offered(program: Program, kind: type[Engine]) -> list[str]:
@@ -244,6 +244,7 @@ def all_done(count: int, log: list[str] | None = None) -> Program:
     return program
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("search", ["plain", "states", "sweep"])
 def test_what_only_its_end_leads_to_is_not_asked_of_a_test_that_was_cancelled(search: Any) -> None:
     log: list[str] = []
@@ -297,6 +298,7 @@ def never_given_back(x: ExploredRun, how: str) -> Program:
     return program
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("how", ["leak", "violation"])
 def test_the_checks_of_the_end_are_made_of_a_test_that_was_cancelled(how: str) -> None:
     async def test(x: ExploredRun) -> None:
@@ -536,3 +538,41 @@ def test_a_scope_that_a_call_from_outside_opens_is_not_offered(kind: type[Engine
         await event.wait()
 
     assert offered(program, kind) == []
+
+
+async def two_wait_and_one_for_them() -> None:
+    """As trio's own documentation tells to test it."""
+    event = trio.Event()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(event.wait)
+        nursery.start_soon(event.wait)
+        await trio.testing.wait_all_tasks_blocked()
+        assert event.statistics().tasks_waiting == 2
+        event.set()
+
+
+@pytest.mark.parametrize("settings", [{}, {"order": "trio"}, {"clock": "explore"}, {"cancels": 2}])
+def test_nothing_comes_between_the_end_of_a_wait_for_quiet_and_the_next_step(
+    settings: dict[str, Any],
+) -> None:
+    """trio wakes who waits for that when nothing else can run, and runs it at once."""
+    found = explore(two_wait_and_one_for_them, **settings)
+    assert found.verdict is Verdict.CONFIRMED
+
+
+@pytest.mark.parametrize("settings", [{"cancels": 1}, {"cancels": 1, "order": "trio"}])
+def test_the_engines_agree_what_can_be_cancelled_after_a_wait_for_quiet(
+    settings: dict[str, Any],
+) -> None:
+    check_the_engines_agree(two_wait_and_one_for_them, settings)
+
+
+def test_no_deadline_comes_between_the_end_of_a_wait_for_quiet_and_the_next_step() -> None:
+    async def program() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.lowlevel.checkpoint)
+            with trio.move_on_after(1) as scope:
+                await trio.testing.wait_all_tasks_blocked()
+                assert not scope.cancel_called
+
+    assert explore(program, clock="explore", cancels=0).verdict is Verdict.CONFIRMED

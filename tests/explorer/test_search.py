@@ -12,7 +12,7 @@ from trio.lowlevel import checkpoint
 from structsync.testing import Exploration, ExploredRun, Settings, Verdict, explore
 from structsync.testing._search import search
 from structsync.testing._search.choosers import DepthFirst
-from structsync.testing._search.runs import Progress
+from structsync.testing._search.runs import Progress, Runs
 from structsync.testing._search.search import explore_outcomes
 
 from .conftest import abba, two_checkpoints, workers
@@ -40,6 +40,22 @@ def test_the_plain_search_makes_each_schedule_once(
     assert found.states == found.memory == 0 or found.memory < 1_000
 
 
+@pytest.mark.parametrize(
+    ("count", "cancels", "executions", "done"),
+    [(3, 0, 72, True), (3, 1, 2_000, False), (4, 1, 200, False)],
+    ids=["small", "about as many as are made", "hopeless"],
+)
+def test_every_schedule_is_tried_first_where_they_may_be_few(
+    count: int, cancels: int, executions: int, done: bool
+) -> None:
+    program = workers(count)
+    runs = Runs(lambda _: program(), Settings(cancels=cancels))
+    with runs.open():
+        assert (search.plainly_if_small(runs, None) is not None) is done
+    assert runs.executions == executions
+
+
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("count", "settings", "states", "executions"),
     [
@@ -117,6 +133,7 @@ def test_the_number_of_steps_is_counted() -> None:
     assert found.steps == found.executions * 6
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("search", ["plain", "states", "deviations", "random", "pct"])
 def test_a_failure_has_as_few_deviations_as_can_be(search: Any) -> None:
     """Three tasks, of which the last must come first: two steps out of order are needed."""
@@ -205,6 +222,7 @@ def test_what_a_failure_does_not_need_is_left_out_one_by_one(
     assert found.deviations == 3
 
 
+@pytest.mark.unmeasured
 def test_a_seed_makes_the_same_sample_again() -> None:
     def sample(seed: int) -> Exploration:
         return explore(abba, search="random", cancels=1, seed=seed, executions=60)
@@ -245,6 +263,7 @@ def test_in_trios_order_no_task_runs_twice_before_all_others() -> None:
     assert explore(program, cancels=0, order="any").failure is not None
 
 
+@pytest.mark.unmeasured
 def test_a_deadline_fires_early_only_where_that_is_asked_for() -> None:
     async def program() -> None:
         done = False

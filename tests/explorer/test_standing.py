@@ -35,12 +35,14 @@ def verdict(name: str) -> Verdict:
     return found.verdict
 
 
+@pytest.mark.unmeasured
 @pytest.mark.usefixtures("no_audit")
 @pytest.mark.parametrize("name", PLACES)
 def test_a_change_of_what_stands_tells_states_apart(name: str) -> None:
     assert verdict(name) is Verdict.REFUTED
 
 
+@pytest.mark.unmeasured
 @pytest.mark.usefixtures("no_audit")
 @pytest.mark.parametrize("name", PLACES)
 def test_a_change_of_what_stands_is_missed_if_it_is_not_watched(
@@ -93,6 +95,7 @@ FAULTS: dict[str, Fault] = {
 }
 
 
+@pytest.mark.unmeasured
 @pytest.mark.usefixtures("no_audit")
 @pytest.mark.parametrize("name", FAULTS)
 def test_each_part_of_the_watch_is_needed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,6 +161,7 @@ class CounterMachine(ScheduledStateMachine):
         assert self.count == self.added
 
 
+@pytest.mark.unmeasured
 @pytest.mark.light
 def test_a_lost_update_needs_no_cancellation() -> None:
     shrunk = found(CounterMachine, 50)

@@ -67,6 +67,7 @@ BREAKS = {
 }
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("program", BREAKS, ids=lambda one: one.__name__)
 @pytest.mark.parametrize("search", get_args(Search))
 def test_it_is_a_failure_with_its_schedule(search: Any, program: Any) -> None:

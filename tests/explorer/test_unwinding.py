@@ -232,6 +232,7 @@ async def checked_by_what_refers_to_it(x: ExploredRun) -> None:
     await workers(2)()
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("program", [workers(3), checked_by_what_refers_to_it])
 def test_an_execution_that_was_cut_leaves_nothing_to_the_collector(program: Program) -> None:
     def found() -> tuple[int, int]:
@@ -285,6 +286,7 @@ def test_an_execution_that_is_cut_is_unwound_without_a_sound(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("habit", HABITS)
 def test_an_unwound_execution_leaves_nothing_for_the_next_one(habit: Program) -> None:
     """After a program with this habit another one is explored as ever, and trio runs."""
@@ -307,6 +309,7 @@ def test_an_unwound_execution_leaves_nothing_for_the_next_one(habit: Program) ->
     assert trio.run(short) == "over"
 
 
+@pytest.mark.unmeasured
 def test_not_even_at_the_end_of_the_process_is_there_a_sound() -> None:
     root = Path(__file__).parents[2]
     ran = python(

@@ -38,6 +38,7 @@ from structsync.testing._state import (
 )
 from structsync.testing._state.identity import Expanded
 
+from .conftest import twice
 from .hidden_behind import BEHIND, Gate, Lists
 from .hidden_in_corners import CORNERS, Day, Defaults, Dice, Reference, TellsNothing
 from .hidden_state import HIDDEN, Hidden, Meta
@@ -62,6 +63,36 @@ def verdict(name: str) -> Verdict:
 @pytest.mark.parametrize("name", ALL)
 def test_the_state_holds_what_code_can_read(name: str) -> None:
     assert verdict(name) is Verdict.REFUTED
+
+
+def before_and_after_another_search(monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """Explore a program twice, with one between that names what a library changes; return the numbers of states."""
+    monkeypatch.setattr(sys, "hidden", [], raising=False)
+    of_a_library: dict[str, Any] = {"__name__": "json.hidden", "sys": sys}
+    exec("def note(): sys.hidden.append(0)", of_a_library)
+    program = twice(of_a_library["note"])
+    of_another_test = twice(lambda: sys.hidden)  # type: ignore[attr-defined]
+
+    before = explore(program, search="states", cancels=0)
+    explore(of_another_test, search="states", cancels=0)
+    after = explore(program, search="states", cancels=0)
+    assert after.verdict is before.verdict is Verdict.CONFIRMED
+    return before.states, after.states
+
+
+def test_what_an_earlier_search_could_name_in_a_library_is_no_part_of_a_state(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before, after = before_and_after_another_search(monkeypatch)
+    assert after == before
+
+
+def test_what_no_search_forgets_is_found_in_the_states_of_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(global_variables, "forget", lambda: None)
+    before, after = before_and_after_another_search(monkeypatch)
+    assert after > before
 
 
 MAILBOX = """\
@@ -224,6 +255,7 @@ FAULTS: dict[str, Fault] = {
 }
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", FAULTS)
 def test_without_that_part_of_the_walk_it_does_not(
     name: str, monkeypatch: pytest.MonkeyPatch

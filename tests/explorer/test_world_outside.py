@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -18,23 +20,9 @@ from structsync.testing import Verdict, explore
 from structsync.testing._execution.current import changed_outside
 from structsync.testing._execution.determinism import controlled
 
+from ..children import environment  # noqa: TID252 - the one home of how a child is started
+from .conftest import twice
 from .hidden_state import HIDDEN
-
-
-def twice(act: Callable[[], object]) -> Callable[[], Awaitable[None]]:
-    """Return a program in which each of two tasks does something outside."""
-
-    async def program() -> None:
-        async def worker() -> None:
-            await checkpoint()
-            act()
-
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(worker)
-            nursery.start_soon(worker)
-
-    return program
-
 
 PIPE = os.pipe()
 
@@ -92,7 +80,11 @@ def test_it_may_be_ignored(name: str, tmp_path: Path) -> None:
     assert found.verdict is Verdict.CONFIRMED
 
 
+_of_a_tool: dict[str, Any] = {"__name__": "coverage.control", "os": os}
+exec("def of_a_tool(): os.umask(os.umask(0o22))", _of_a_tool)
+
 HARMLESS: dict[str, Callable[[], object]] = {
+    "what a tool does by itself": _of_a_tool["of_a_tool"],
     "reading a file": lambda: Path(__file__).read_text(encoding="utf-8"),
     "a database in memory": lambda: sqlite3.connect(":memory:").close(),
     "an import": lambda: __import__("wave"),
@@ -102,7 +94,8 @@ HARMLESS: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("name", HARMLESS)
 def test_what_changes_nothing_outside_is_confirmed(name: str) -> None:
-    assert explore(twice(HARMLESS[name]), cancels=0).verdict is Verdict.CONFIRMED
+    found = explore(twice(HARMLESS[name]), cancels=0)
+    assert found.verdict is Verdict.CONFIRMED, found.unfinished
 
 
 def test_what_an_import_writes_for_the_next_one_is_no_change(
@@ -131,6 +124,39 @@ def test_what_a_library_does_in_a_task_of_its_own_is_noted_without_a_place(tmp_p
     assert found.verdict is Verdict.UNFINISHED
     assert found.unfinished is not None
     assert "makes a folder in a library's code, which it does not call itself" in found.unfinished
+
+
+MEASURED = """
+import trio
+from structsync.testing import explore
+
+@explore(cancels=0)
+async def test_two_of_them() -> None:
+    async def imports() -> None:
+        __import__("wave")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(imports)
+        nursery.start_soon(imports)
+"""
+
+
+def test_what_measures_coverage_is_no_part_of_a_program(tmp_path: Path) -> None:
+    """It remembers files, and where each test is one of its contexts it opens its database meanwhile."""
+    (tmp_path / "test_measured.py").write_text(MEASURED)
+    (tmp_path / "coveragerc").write_text("[run]\ndynamic_context = test_function\n")
+    measured = [sys.executable, "-m", "coverage", "run", "--rcfile", "coveragerc"]
+    apart = {name: "" for name in os.environ if name.startswith("COVERAGE_")}
+    ran = subprocess.run(
+        [*measured, "-m", "pytest", "-p", "no:cacheprovider"],
+        cwd=tmp_path,
+        env=environment() | apart,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "\nconfirmed  " in ran.stdout, ran.stdout
 
 
 def test_what_is_done_between_executions_is_not_the_programs() -> None:

@@ -42,7 +42,8 @@ class CheckerNet:
 
     def _judge(self, spec: type[Any], recorded: Mapping[str, Any]) -> str | None:
         from structsync.checking._budget import Budget
-        from structsync.checking._check import _history, _verdicts
+        from structsync.checking._check import _history
+        from structsync.checking._concluding import verdicts_of
         from structsync.checking._judging import Judge
         from structsync.checking._model import Model
         from structsync.checking._search import Search
@@ -70,7 +71,7 @@ class CheckerNet:
             "depth": search.graph.depth(),
         }
         if not search.stopped_by:
-            for one in _verdicts(search, _history(search), spec.__name__, None):
+            for one in verdicts_of(search, _history(search), spec.__name__, None):
                 if one.verdict.value != "confirmed":
                     return f"property {one.name}"
         different = [what for what, number in found.items() if recorded[what] != number]

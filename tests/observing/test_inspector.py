@@ -146,6 +146,47 @@ async def test_a_trace_that_began_later_does_not_know_since_when() -> None:
     assert one["holders"][0]["for"] is None
 
 
+@pytest.mark.usefixtures("quick")
+async def test_a_task_has_one_name_wherever_it_holds_and_waits() -> None:
+    one, other = structsync.Lock(name="one"), structsync.Lock(name="other")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hold, other, name="worker")
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.start_soon(hold_both, one, other, name="boss")
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.start_soon(hold, one, name="worker")
+        await trio.testing.wait_all_tasks_blocked()
+        edges = json.loads(Inspected().state())["edges"]
+        nursery.cancel_scope.cancel()
+    (holder,) = [holder for _, what, holder in edges if what == "Lock 'other'"]
+    (waiter,) = [waiter for waiter, what, _ in edges if what == "Lock 'one'"]
+    assert {holder, waiter} == {"worker #1", "worker #2"}
+
+
+@pytest.mark.usefixtures("quick")
+async def test_who_holds_a_request_and_goes_on_waits_for_no_task() -> None:
+    lock = structsync.Lock(name="inspected")
+    async with lock:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(go_on_with_a_request, lock)
+            await trio.testing.wait_all_tasks_blocked()
+            state = json.loads(Inspected().state())
+            nursery.cancel_scope.cancel()
+    (waiter,) = the(state, "Lock 'inspected'")["waiters"]
+    assert not waiter["parked"]
+    assert not [edge for edge in state["edges"] if edge[1] == "Lock 'inspected'"]
+
+
+async def go_on_with_a_request(lock: structsync.Lock) -> None:
+    with lock.request():
+        await trio.sleep_forever()
+
+
+async def hold_both(outer: structsync.Lock, inner: structsync.Lock) -> None:
+    async with outer:
+        await hold(inner)
+
+
 async def read(rwlock: structsync.RWLock) -> None:
     async with rwlock.reading():
         pass
@@ -163,28 +204,98 @@ async def test_a_holder_that_is_no_task_has_no_number() -> None:
     limiter.name = "inspected"
     await limiter.acquire_on_behalf_of("a borrower")
     one = the(json.loads(Inspected().state()), "CapacityLimiter 'inspected'")
-    assert one["holders"] == [{"task": None, "name": "'a borrower'", "units": 1, "for": None}]
+    assert one["holders"] == [{"task": None, "name": "str", "units": 1, "for": None}]
     limiter.release_on_behalf_of("a borrower")
 
 
-class Touchy(structsync.Monitor):
-    """A class of the user's that cannot be looked at."""
+class Private:
+    """Of the user's: what it is and has is no business of who looks, and its methods are not run."""
+
+    def __repr__(self) -> str:
+        raise AssertionError("this is code of the program")
+
+
+class Gauge(structsync.Arbiter[int]):
+    """A core of the user's, with a value of theirs."""
+
+    state_fields = ("level",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.level = Private()
+
+    def admits(self, claim: int) -> bool:
+        return True
+
+    def admit(self, claim: int) -> None:
+        pass
+
+    def discharge(self, claim: int) -> None:
+        pass
+
+
+class Till(structsync.Monitor):
+    """A monitor of the user's, with a repr and a name of theirs."""
 
     @property
     def name(self) -> str | None:
-        raise OSError("not now")
+        raise AssertionError("this is code of the program")
 
     @name.setter
     def name(self, name: str | None) -> None:
-        raise OSError("not now")
+        raise AssertionError("this is code of the program")
+
+    def _describe(self) -> str:
+        raise AssertionError("this is code of the program")
+
+    def __repr__(self) -> str:
+        raise AssertionError("this is code of the program")
+
+
+@pytest.mark.usefixtures("quick")
+async def test_it_shows_no_value_and_runs_no_code_of_the_program() -> None:
+    value = structsync.Value(Private(), name="session")
+    gauge = structsync.Primitive(Gauge(), name="gauge")
+    till = Till()
+    drawer = till.condition(name="drawer")
+    limiter = structsync.CapacityLimiter(2)
+    limiter.name = "customers"
+    borrowers = [Private(), Private()]
+    for each in borrowers:
+        limiter.acquire_on_behalf_of_nowait(each)
+    state = json.loads(Inspected().state())
+    assert the(state, "Value 'session'")["state"] == ""
+    assert the(state, "Primitive 'gauge'")["state"] == ""
+    assert the(state, f"Till at {id(till):#x}")["state"] == "free"
+    assert the(state, "MonitorCondition 'drawer'")["state"] == "on Till"
+    customers = the(state, "CapacityLimiter 'customers'")
+    assert customers["state"] == "2/2"
+    assert [each["name"] for each in customers["holders"]] == ["Private #1", "Private #2"]
+    for each in borrowers:
+        limiter.release_on_behalf_of(each)
+    del value, gauge, drawer
+
+
+class Touchy:
+    """A borrower whose hash fails from some moment on."""
+
+    is_touchy = False
+
+    def __hash__(self) -> int:
+        if self.is_touchy:
+            raise OSError("not now")
+        return 1
 
 
 @pytest.mark.usefixtures("quick")
 async def test_what_cannot_be_looked_at_says_so() -> None:
-    touchy = Touchy()
-    one = the(json.loads(Inspected().state()), "Touchy")
+    touchy, limiter = Touchy(), structsync.CapacityLimiter(1)
+    await limiter.acquire_on_behalf_of(touchy)
+    touchy.is_touchy = True
+    one = the(json.loads(Inspected().state()), "CapacityLimiter")
     assert one["state"] == "cannot be looked at: OSError"
-    del touchy
+    touchy.is_touchy = False
+    limiter.release_on_behalf_of(touchy)
 
 
 # ==== its size and its cost ====
@@ -385,6 +496,7 @@ async def test_no_other_machine_can_connect_to_a_port() -> None:
         ({"path": "s", "token": TOKEN}, ValueError, "a token is for port="),
         ({"port": "80", "token": TOKEN}, TypeError, "port must be an int"),
         ({"port": -1, "token": TOKEN}, ValueError, "port must be >= 0"),
+        ({"port": 70_000, "token": TOKEN}, ValueError, "port must be <= 65535, not 70000"),
         ({"port": 0}, TypeError, "needs token="),
         ({"port": 0, "token": "short"}, ValueError, "at least 16 printable"),
         ({"port": 0, "token": "ä" * 20}, ValueError, "at least 16 printable"),

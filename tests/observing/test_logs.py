@@ -41,6 +41,18 @@ def records() -> Iterator[Records]:
     LOGGER.removeHandler(handler)
 
 
+class Said(logging.Filter):
+    """What was said to our own logger, where the suite takes an error for an accident: so it is let out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        self.texts.append(record.getMessage())
+        return False
+
+
 async def leave_with(lock: structsync.Lock, waiters: int = 0) -> None:
     await lock.acquire()
     while lock.statistics().tasks_waiting < waiters:
@@ -120,15 +132,95 @@ async def test_what_is_closed_on_purpose_is_no_record(records: Records) -> None:
     assert records.facts == []
 
 
-async def test_reasons_are_remembered_in_bounded_number(
+async def test_each_round_that_breaks_is_a_record_though_it_is_for_the_same_reason(
+    records: Records,
+) -> None:
+    barrier = structsync.Barrier(3)
+
+    async def wait() -> None:
+        with pytest.raises(trio.BrokenResourceError):
+            await barrier.wait()
+
+    with log_events(LOGGER):
+        for _ in range(3):
+            async with trio.open_nursery() as nursery:
+                for _ in range(2):
+                    nursery.start_soon(wait)
+                await wait_all_tasks_blocked()
+                barrier.abort()
+            barrier.reset()
+    assert len(records.facts) == 3
+    assert len({one["reason"] for one in records.facts}) == 1
+
+
+async def test_breaks_are_remembered_in_bounded_number(
     records: Records, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(logs, "MOST_REASONS", 2)
-    lock = structsync.Lock()
+    monkeypatch.setattr(logs, "MOST_BREAKS", 2)
+    locks = [structsync.Lock(name=name) for name in "abc"]
     with log_events(LOGGER):
-        for reason in ("a", "a", "b", "c", "a"):
-            reports.report("broken", lock, reason)
-    assert [one["reason"] for one in records.facts] == ["a", "b", "c", "a"]
+        for one in locks:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(leave_with, one)
+        for one in (*locks[1:], locks[0]):
+            reports.report("broken", one, "again")
+    assert [one["name"] for one in records.facts] == ["a", "b", "c", "a"]
+
+
+async def test_an_owner_that_has_ended_is_one_record_though_conditions_share_the_lock(
+    records: Records,
+) -> None:
+    lock = structsync.Lock(name="ledger")
+    conditions = [structsync.Condition(lock), structsync.Condition(lock)]
+
+    async def wait(condition: structsync.Condition) -> None:
+        await lock.acquire()
+        with pytest.raises(trio.BrokenResourceError):
+            await condition.wait()
+
+    with log_events(LOGGER):
+        async with trio.open_nursery() as nursery:
+            for one in conditions:
+                nursery.start_soon(wait, one)
+            await wait_all_tasks_blocked()
+            nursery.start_soon(leave_with, lock, name="gone")
+    (facts,) = records.facts
+    assert (facts["kind"], facts["name"]) == ("Lock", "ledger")
+
+
+@pytest.mark.parametrize("queued", [0, 2])
+async def test_a_pool_that_a_job_has_failed_in_is_a_record_though_no_job_waits(
+    records: Records, queued: int
+) -> None:
+    async def fail() -> None:
+        raise KeyError("of the job")
+
+    with log_events(LOGGER), pytest.RaisesGroup(KeyError):
+        async with structsync.open_pool(1, max_queued=9, name="kitchen") as pool:
+            for _ in range(1 + queued):
+                pool.submit_nowait(fail)
+    (facts,) = records.facts
+    assert (facts["kind"], facts["name"]) == ("TaskPool", "kitchen")
+    assert facts["reason"] == "this TaskPool was cancelled, because a job of it failed"
+
+
+async def test_a_pool_that_is_cancelled_and_a_buffer_that_is_complete_are_no_records(
+    records: Records,
+) -> None:
+    buffer: structsync.Buffer[int] = structsync.Buffer(1)
+
+    async def take_all() -> None:
+        assert [item async for item in buffer] == []
+
+    with log_events(LOGGER):
+        async with structsync.open_pool(1) as pool, trio.open_nursery() as nursery:
+            for _ in range(2):
+                pool.submit_nowait(trio.sleep_forever)
+            nursery.start_soon(take_all)
+            await wait_all_tasks_blocked()
+            pool.cancel_scope.cancel()
+            buffer.complete()
+    assert records.facts == []
 
 
 async def test_a_logger_and_a_level_may_be_chosen(caplog: pytest.LogCaptureFixture) -> None:
@@ -159,18 +251,38 @@ def test_a_logger_is_one_that_logs() -> None:
         log_events("app")  # type: ignore[arg-type]  # the mistake
 
 
-async def test_a_handler_that_raises_is_no_error_of_the_program(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_handler_that_raises_is_no_error_of_the_program_and_does_not_end_the_log() -> None:
+    asked = []
+
     class Broken(logging.Logger):
-        def log(self, *args: Any, **kwargs: Any) -> None:
+        def log(self, level: int, msg: object, *args: Any, **kwargs: Any) -> None:
+            asked.append(args)
             raise OSError("the disk is full")
 
-    with caplog.at_level(logging.CRITICAL, "structsync"), log_events(Broken("broken")):
-        for lock in (structsync.Lock(), structsync.Lock()):
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(leave_with, lock)
-        assert reports.listeners == []
+    logger = logging.getLogger("structsync")
+    logger.addFilter(said := Said())
+    try:
+        with log_events(Broken("broken")):
+            for lock in (structsync.Lock(), structsync.Lock(), structsync.Lock()):
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(leave_with, lock)
+    finally:
+        logger.removeFilter(said)
+    assert len(asked) == 3
+    assert said.texts == ["a handler of log_events() failed; the other records are logged"]
+
+
+async def test_a_listener_that_raises_is_removed() -> None:
+    def fails(*_: object) -> None:
+        raise ValueError
+
+    reports.listeners.append(fails)
+    logging.disable()
+    try:
+        reports.report("leak", structsync.Lock(), "x")
+    finally:
+        logging.disable(logging.NOTSET)
+    assert reports.listeners == []
 
 
 async def test_a_listener_that_removes_itself_and_raises_is_removed_once() -> None:

@@ -288,6 +288,62 @@ async def test_metrics_stay_when_their_block_has_ended() -> None:
     assert metrics.open_metrics == []
 
 
+async def test_how_long_somebody_has_waited_stays_when_the_block_has_ended(
+    autojump_clock: MockClock,
+) -> None:
+    semaphore = structsync.Semaphore(0)
+    async with trio.open_nursery() as nursery:
+        with observe.metrics() as found:
+            structsync.Lock().acquire_nowait()
+            nursery.start_soon(semaphore.acquire)
+            await trio.sleep(2)
+        await trio.sleep(5)
+        one = next(each for each in found.primitives() if each.kind == "Semaphore")
+        assert (one.waiting, one.oldest_wait) == (1, 2.0)
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_wait_ends_under_the_name_that_it_has_begun_under(
+    autojump_clock: MockClock,
+) -> None:
+    semaphore = structsync.Semaphore(0, name="old")
+    with observe.metrics() as found:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(semaphore.acquire)
+            await trio.sleep(2)
+            semaphore.name = "new"
+            semaphore.release()
+    old, new = found.primitives()
+    assert (old.name, old.waiting, old.oldest_wait) == ("old", 0, None)
+    assert (old.requested, old.granted, old.waits.total) == (1, 1, 2.0)
+    assert (new.name, new.released, new.granted, new.waits.count) == ("new", 1, 0, 0)
+
+
+@pytest.mark.parametrize("most", [1, 1_000])
+async def test_a_notified_wait_ends_for_its_condition_and_is_granted_the_lock_besides(
+    autojump_clock: MockClock, most: int
+) -> None:
+    condition = structsync.Condition()
+
+    async def wait() -> None:
+        async with condition:
+            await condition.wait()
+
+    with observe.metrics(most=most) as found:
+        structsync.Latch(0).close()  # which has the row of its own where there is one only
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait)
+            await trio.sleep(2)
+            async with condition:
+                condition.notify()
+                assert sum(one.waiting for one in found.primitives()) == 1
+                await trio.sleep(1)
+    rows = {one.kind: (one.requested, one.granted, one.waiting) for one in found.primitives()}
+    expected = {"Condition": (1, 1, 0), "Lock": (2, 3, 0)} if most > 1 else {"others": (3, 4, 0)}
+    assert {"Latch": (0, 0, 0), **expected} == rows
+    assert sum(one.waits.total for one in found.primitives()) == 3
+
+
 # ==== the histogram ====
 
 
@@ -298,12 +354,14 @@ def test_each_duration_is_in_the_bucket_whose_bounds_enclose_it() -> None:
         assert seconds <= upper_of(bucket)
         if bucket:
             assert seconds > upper_of(bucket - 1)
-        if 0 < bucket < LAST:
+        if 1 < bucket < LAST:
             assert upper_of(bucket) <= seconds * (1 + 1 / histogram.PARTS) * (1 + 1e-12)
 
 
 def test_nothing_and_a_clock_that_went_back_are_in_the_first_bucket() -> None:
     assert bucket_of(0) == bucket_of(-5) == 0
+    assert upper_of(0) == 0
+    assert upper_of(bucket_of(1e-9)) == 2.0**histogram.LOWEST
     assert upper_of(bucket_of(1e30)) == math.inf
 
 
@@ -316,6 +374,15 @@ def test_a_quantile_is_at_most_an_eighth_too_long() -> None:
         assert share <= found.quantile(share) <= share * 1.125
     assert found.quantile(1) == found.longest == 1
     assert found.at_most(0.25) == 25
+
+
+def test_those_who_have_not_waited_are_told_apart_from_those_who_have_hardly() -> None:
+    durations = Durations()
+    for seconds in (0.0, 0.0, 0.0, 1e-7, 0.5):
+        durations.add(seconds)
+    found = durations.shown()
+    assert (found.at_most(0), found.quantile(0.5)) == (3, 0)
+    assert found.quantile(0.8) == 2.0**histogram.LOWEST
 
 
 def test_a_share_that_is_reached_exactly_is_reached() -> None:
@@ -333,10 +400,11 @@ def test_a_share_is_between_nothing_and_all() -> None:
 
 def test_a_histogram_has_a_bounded_number_of_counters() -> None:
     durations = Durations()
+    durations.add(0)
     for power in range(-60, 60):
         for part in range(100):
             durations.add(2.0**power * (1 + part / 100))
-    assert len(durations.shown().buckets) == LAST + 1 == 322
+    assert len(durations.shown().buckets) == LAST + 1 == 323
 
 
 # ==== Prometheus ====

@@ -78,11 +78,11 @@ def check_many(seed: str, programs: int, most: int, kind: str | None = None) -> 
     return tally
 
 
-def test_the_guard_is_right_on_three_hundred_random_programs() -> None:
-    tally = check_many("gate", 300, 20)
+def test_the_guard_is_right_on_a_hundred_random_programs() -> None:
+    tally = check_many("gate", 100, 20)
     assert not tally.wrong, tally.wrong[0]
-    assert tally.complete > 120, tally
-    assert tally.spoke > 45, tally
+    assert tally.complete > 40, tally
+    assert tally.spoke > 15, tally
     assert tally.spoke < tally.deadlocked, "no deadlock in it is of another kind than a cycle"
 
 
@@ -111,6 +111,7 @@ async def calls_one_partner_once(shared: Any, number: int, body: Any) -> None:
     await shared.meetings[number](body)
 
 
+@pytest.mark.light
 @pytest.mark.parametrize("planted", [None, calls_one_partner_once])
 def test_no_program_has_a_caller_whose_partner_no_task_calls(
     planted: Any, monkeypatch: pytest.MonkeyPatch

@@ -58,6 +58,37 @@ async def hold(lock: Any, seconds: float) -> None:
         await trio.sleep(seconds)
 
 
+async def test_a_wait_ends_under_the_name_that_it_has_begun_under() -> None:
+    exported, semaphore = Exported(), structsync.Semaphore(0, name="old")
+    with exported.on():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(semaphore.acquire)
+            await wait_all_tasks_blocked()
+            semaphore.name = "new"
+            semaphore.release()
+    assert exported.points()["structsync.waiting", None].value == 0
+
+
+async def test_the_wait_of_who_is_notified_is_one_for_the_condition(
+    autojump_clock: MockClock,
+) -> None:
+    exported, condition = Exported(), structsync.Condition(name="news")
+
+    async def wait() -> None:
+        async with condition:
+            await condition.wait()
+
+    with exported.on():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait)
+            await trio.sleep(2)
+            async with condition:
+                condition.notify()
+    names = [span.name for span in exported.spans()]
+    assert [name for name in names if name.startswith("waits")] == ["waits for Condition 'news'"]
+    assert exported.points()["structsync.waiting", None].value == 0
+
+
 async def test_waits_and_holds_are_metrics_by_kind_and_name(autojump_clock: MockClock) -> None:
     exported, lock = Exported(), structsync.Lock(name="ledger")
     with exported.on():

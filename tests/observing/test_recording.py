@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -176,6 +177,23 @@ async def test_what_no_task_asked_for_has_a_row(autojump_clock: MockClock) -> No
     assert len(slices(found)) == 1
 
 
+async def test_what_another_task_releases_ends_the_slice_of_who_requested_it(
+    autojump_clock: MockClock,
+) -> None:
+    semaphore = structsync.Semaphore(2, max_value=2, name="doors")
+
+    async def close(request: Any) -> None:
+        await trio.sleep(3)
+        request.close()
+
+    with recording() as found:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(close, semaphore.request(2), name="another")
+        await trio.sleep(3)
+    (one,) = [one for one in valid(found) if one["ph"] == "X"]
+    assert (one["dur"], one["args"]) == (3e6, {"outcome": "released"})
+
+
 async def test_what_is_asked_for_outside_of_a_task_has_a_row(autojump_clock: MockClock) -> None:
     semaphore = structsync.Semaphore(0)
     trio.lowlevel.current_trio_token().run_sync_soon(semaphore.release)
@@ -200,6 +218,60 @@ def test_a_run_is_written_into_a_file(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "run.json").read_text()) == found.to_trace_events()
 
 
+def test_runs_of_other_threads_are_not_recorded() -> None:
+    def run_another() -> None:
+        trio.run(hold, structsync.Lock(name="another"), 0)
+
+    async def main() -> None:
+        await hold(structsync.Lock(name="mine"), 0)
+        await trio.to_thread.run_sync(run_another)
+
+    with recording(most=1) as found:
+        trio.run(main)
+    assert [name for _, name, _, _ in slices(found)] == ["holds Lock 'mine'"]
+    assert found.left_out == 0
+
+
+def test_one_run_follows_the_other_on_the_time_line_though_each_has_a_clock_of_its_own() -> None:
+    semaphore = structsync.Semaphore(9, name="left")
+
+    async def main(number: int, clock: MockClock) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(hold, structsync.Lock(name=f"{number}"), 2, name="holder")
+            await wait_all_tasks_blocked()
+            await semaphore.acquire()  # which no task releases
+            clock.jump(2)
+
+    with recording() as found:
+        for number, ahead in enumerate((1000, 5, 70)):
+            clock = MockClock()
+            clock.jump(ahead)
+            trio.run(main, number, clock, clock=clock)
+    assert [one[1:] for one in slices(found) if one[1] != "holds Semaphore 'left'"] == [
+        ("holds Lock '0'", 0, 2),
+        ("holds Lock '1'", 2, 4),
+        ("holds Lock '2'", 4, 6),
+    ]
+    assert [one[2:] for one in slices(found) if one[1] == "holds Semaphore 'left'"] == [
+        (0, 2),
+        (2, 4),
+        (4, 6),
+    ]
+
+
+def test_a_recording_is_read_in_another_run_than_its_own() -> None:
+    semaphore = structsync.Semaphore(1, name="left")
+
+    async def read(found: Recording) -> None:
+        assert [one[1:] for one in slices(found)] == [("holds Semaphore 'left'", 0, 0)]
+
+    with recording() as found:
+        trio.run(semaphore.acquire, clock=MockClock())
+        later = MockClock()
+        later.jump(99)
+        trio.run(read, found, clock=later)
+
+
 async def test_a_recording_is_bounded_and_says_what_is_left_out() -> None:
     lock = structsync.Lock()
     with recording(most=10) as found:
@@ -209,6 +281,26 @@ async def test_a_recording_is_bounded_and_says_what_is_left_out() -> None:
     assert len([one for one in valid(found) if one["ph"] != "M"]) <= 12
     assert found.left_out == 300 - 3 * 10, "a slice is of three steps"
     assert found.to_trace_events()["otherData"] == {"steps left out": "270"}
+
+
+async def test_events_of_another_thread_are_left_out() -> None:
+    found: list[Any] = []
+    seen = spans.Spans(found.append)
+    lock = structsync.Lock()
+
+    def elsewhere() -> None:
+        for event in events:
+            seen.note(event)
+
+    events: list[structsync.PrimitiveEvent] = []
+    with structsync.observe(events.append):
+        async with lock:
+            pass
+    assert events
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert found == []
 
 
 async def test_so_many_requests_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import os
 import re
 import stat
 import subprocess
+import weakref
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -69,6 +70,43 @@ async def test_tasks_of_one_name_are_told_apart() -> None:
     assert len({edge.waiter for edge in found.graph().edges}) == 2
 
 
+async def test_who_holds_a_request_and_goes_on_waits_for_no_task() -> None:
+    one, other = structsync.Lock(), structsync.Lock()
+
+    async def goes_on() -> None:
+        async with one:
+            with other.request():
+                await trio.sleep_forever()
+
+    async def waits() -> None:
+        async with other, one:
+            pass
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(waits, name="waits")
+        nursery.start_soon(goes_on, name="goes on")
+        await wait_all_tasks_blocked()
+        edges = snapshot([one, other]).graph().edges
+        nursery.cancel_scope.cancel()
+    assert [(edge.waiter, edge.holder) for edge in edges] == [("waits", "goes on")]
+
+
+async def test_who_has_submitted_a_job_waits_for_a_worker_only_while_it_waits_for_the_job() -> None:
+    async with structsync.open_pool(1) as pool, trio.open_nursery() as nursery:
+        pool.submit_nowait(trio.sleep_forever)
+        await wait_all_tasks_blocked()
+        job = pool.submit_nowait(trio.lowlevel.checkpoint)
+        assert snapshot([pool]).graph().edges == ()
+        assert not only(snapshot([pool])).waiters[0].parked
+        nursery.start_soon(pool.run, trio.lowlevel.checkpoint, name="caller")
+        await wait_all_tasks_blocked()
+        (edge,) = snapshot([pool]).graph().edges
+        assert edge.waiter == "caller"
+        assert only(snapshot([pool])).waiters[1].parked
+        pool.cancel_scope.cancel()
+    assert job.status == "cancelled"
+
+
 @pytest.mark.parametrize("mode", ["reading", "writing"])
 async def test_readers_and_writers_are_holders(mode: str) -> None:
     rwlock = structsync.RWLock()
@@ -112,6 +150,74 @@ async def test_every_live_primitive_is_found() -> None:
     assert any(one is latch for one in found)
 
 
+class Unseen:
+    """Of the user's: whatever asks it something fails."""
+
+    is_hidden = False
+
+    @property  # type: ignore[misc]  # which no class would have
+    def __class__(self) -> type:
+        raise LookupError("not configured")
+
+    def __repr__(self) -> str:
+        raise LookupError("not configured")
+
+    def __hash__(self) -> int:
+        if self.is_hidden:
+            raise LookupError("not configured")
+        return 1
+
+
+class HalfMade(structsync.Monitor):
+    def __init__(self) -> None:
+        raise LookupError("not configured")
+
+
+async def test_objects_that_have_nothing_to_do_with_it_do_not_disturb_a_snapshot() -> None:
+    class Gone:
+        pass
+
+    gone = Gone()
+    proxy, unseen, half_made = weakref.proxy(gone), Unseen(), HalfMade.__new__(HalfMade)
+    del gone
+    lock = structsync.Lock()
+    async with lock:
+        shown = [one.primitive for one in snapshot().primitives]
+    assert any(one is lock for one in shown)
+    assert not any(one is half_made for one in shown)
+    del proxy, unseen
+
+
+async def test_a_value_that_has_no_repr_is_shown_as_such_with_those_who_wait_for_it() -> None:
+    value, buffer = structsync.Value(Unseen(), name="settings"), structsync.Buffer[Unseen](1)
+    await buffer.put(Unseen())
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(value.wait_for, lambda _: False, name="reader")
+        nursery.start_soon(buffer.put, Unseen(), name="writer")
+        await wait_all_tasks_blocked()
+        shown = only(snapshot([value]))
+        (writer,) = only(snapshot([buffer])).waiters
+        nursery.cancel_scope.cancel()
+    assert (shown.title, shown.state) == (
+        "Value 'settings'",
+        "cannot be looked at: LookupError",
+    )
+    assert [one.name for one in shown.waiters] == ["reader"]
+    assert "cannot be looked at: LookupError" in writer.claim
+
+
+async def test_a_borrower_that_has_no_repr_is_called_by_its_class() -> None:
+    limiter, borrower = structsync.CapacityLimiter(1), Unseen()
+    limiter.acquire_on_behalf_of_nowait(borrower)
+    (holder,) = only(snapshot([limiter])).holders
+    assert holder.name == "<Unseen: cannot be looked at: LookupError>"
+    borrower.is_hidden = True
+    shown = only(snapshot([limiter]))
+    assert (shown.state, shown.holders) == ("cannot be looked at: LookupError", ())
+    borrower.is_hidden = False
+    limiter.release_on_behalf_of(borrower)
+
+
 async def test_since_when_and_from_which_line_is_traced(mock_clock: MockClock) -> None:
     lock = structsync.Lock()
     with trace_waits():
@@ -138,6 +244,50 @@ async def test_since_when_and_from_which_line_is_traced(mock_clock: MockClock) -
             rwlock.downgrade()
             (holder,) = only(snapshot([rwlock])).holders
             assert holder.since == 8.0
+
+
+async def test_each_of_several_requests_of_a_task_has_its_own_time_and_line(
+    mock_clock: MockClock,
+) -> None:
+    semaphore = structsync.Semaphore(0)
+    with trace_waits():
+        first = semaphore.request()
+        mock_clock.jump(3)
+        second = semaphore.request()
+        waiters = only(snapshot([semaphore])).waiters
+        assert [one.since for one in waiters] == [0, 3]
+        assert len({one.line for one in waiters}) == 2
+        semaphore.release()
+        (waiter,) = only(snapshot([semaphore])).waiters
+        assert waiter.since == 3
+        first.close()
+        second.close()
+        assert only(snapshot([semaphore])).waiters == ()
+
+
+async def test_a_notified_waiter_that_queues_for_the_lock_has_waited_since_it_began_to(
+    mock_clock: MockClock,
+) -> None:
+    condition = structsync.Condition()
+
+    async def wait() -> None:
+        async with condition:
+            await condition.wait()
+
+    lock: Any = condition._lock
+    with trace_waits():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait)
+            await wait_all_tasks_blocked()
+            mock_clock.jump(3)
+            async with condition:
+                assert [one.since for one in only(snapshot([condition])).waiters] == [0]
+                condition.notify()
+                (waiter,) = only(snapshot([lock])).waiters
+                assert waiter.since == 0
+                assert str(waiter.line).endswith(" in wait")
+            await wait_all_tasks_blocked()
+        assert not any(trace.traces[-1]._waits.of(one) for one in (lock, condition))
 
 
 async def test_of_permits_that_no_task_gives_back_the_latest_are_remembered(
@@ -181,7 +331,7 @@ async def test_a_long_queue_and_many_held_ones_are_cut() -> None:
             await wait_all_tasks_blocked()
             text = text_of(snapshot([lock, *others]))
     assert "... and 3 more" in text
-    assert "and 2 more that are held, and no task waits for" in text
+    assert "and 2 more that are held but that no task waits for" in text
     for one in others:
         one.release()
 
@@ -258,6 +408,17 @@ def test_without_graphviz_the_picture_is_drawn_as_in_the_reports_of_the_explorer
     ]
     assert max(numbers) <= max(float(root.attrib["width"]), float(root.attrib["height"]))
     assert WaitGraph(()).to_svg().startswith("<svg")
+
+
+def test_a_name_with_control_characters_makes_no_picture_that_cannot_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    graph = WaitGraph((WaitEdge("a\x1b[1m", "Lock 'b\x00'", "c\nd\ud800"),))
+    texts = [*ElementTree.fromstring(graph.to_svg().encode()).itertext()]
+    assert r"a\x1b[1m waits for c\nd\ud800" in texts
+    assert "\x1b" not in graph.to_dot()
+    assert r'label="a\\x1b[1m"' in graph.to_dot()
 
 
 def test_what_is_kept_for_a_primitive_is_forgotten_with_it() -> None:

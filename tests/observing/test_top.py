@@ -130,6 +130,15 @@ def test_rates_are_per_second_and_of_what_was_granted_or_had_to_queue() -> None:
     assert " 50 " in shown(screen)[3], "an answer that is used again says nothing new"
 
 
+def test_what_was_counted_in_another_way_before_has_no_rate_yet() -> None:
+    queued, granted = {**LEDGER, "queued": 900, "granted": None}, {**LEDGER, "granted": 0}
+    states = (state(one, at=at) for at, one in enumerate((queued, granted, granted, queued)))
+    screen, _ = opened(*states)
+    for _ in range(3):
+        screen.refresh()
+        assert screen._rates.get(1, 0) == 0
+
+
 def test_the_cursor_stays_on_its_primitive_when_the_order_changes() -> None:
     screen, _ = opened(state(LEDGER, DOORS), state(DOORS, LEDGER, at=2), state(LEDGER, at=3))
     for key in ("up", "down", "j", "j", "k", "j"):
@@ -266,8 +275,8 @@ def serve(server: socket.socket, *answers: bytes | None) -> threading.Thread:
     ("answers", "problem"),
     [
         ([b"not json\n"], "not connected: "),
-        ([b"[1]\n"], "what answers is no inspector"),
-        ([b"x" * 300], "what answers is no inspector"),
+        ([b"[1]\n"], "what answers is not an inspector"),
+        ([b"x" * 300], "what answers is not an inspector"),
         ([], "not connected: "),
         ([None], "no answer: the program is busy, or stopped"),
     ],
@@ -293,6 +302,26 @@ def test_an_answer_may_come_in_pieces_and_the_token_goes_with_the_question() -> 
         assert client.ask(ask="state") == {"a": 1}
         assert client.ask(ask="state") == {"a": 2}
         client.close()
+
+
+def test_a_connection_that_was_closed_meanwhile_is_opened_again() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        client = Client(None, server.getsockname()[1], "a token")
+        for answer in (b'{"a": 1}\n', b'{"a": 2}\n'):
+            thread = threading.Thread(target=answer_once, args=(server, answer), daemon=True)
+            thread.start()
+            assert json.dumps(client.ask(ask="state")).encode() + b"\n" == answer
+            thread.join(5)
+    with pytest.raises(NoAnswer, match="not connected"):
+        client.ask(ask="state")
+
+
+def answer_once(server: socket.socket, answer: bytes) -> None:
+    """Close the connection after an answer, as an inspector does that was not asked for a minute."""
+    connection, _ = server.accept()
+    with connection:
+        connection.recv(1000)
+        connection.sendall(answer)
 
 
 def test_without_a_listener_it_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -406,7 +435,7 @@ def test_an_answer_of_another_kind_is_said(answer: Any) -> None:
     screen, _ = opened(state(LEDGER))
     screen.ask = lambda **_: answer
     top.refresh(screen)
-    assert screen.problem == "what answers is no inspector of this version"
+    assert screen.problem == "what answers is not an inspector of this version"
 
 
 def test_keys_of_a_terminal_have_names() -> None:

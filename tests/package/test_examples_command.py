@@ -50,6 +50,20 @@ def test_a_name_that_is_taken_leaves_everything_as_it_was(tmp_path: Path) -> Non
     assert (tmp_path / "pool.py").read_text() == "mine"
 
 
+def test_what_is_named_twice_is_copied_once(tmp_path: Path) -> None:
+    done = run("courier", "pool", "courier", "pool.py", "--to", str(tmp_path))
+    assert done.exit_code == 0, done.output
+    assert done.output.split() == [str(tmp_path / name) for name in ("courier", "pool.py")]
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_of_the_command(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    refused = run("pool", "--to", str(tmp_path / "file" / "new"))
+    assert refused.exit_code == 64
+    assert "Not a directory" in refused.output
+    assert "; name another --to" in " ".join(refused.output.split())
+
+
 def test_an_unknown_name_is_answered_with_the_nearest(tmp_path: Path) -> None:
     refused = run("poool", "--to", str(tmp_path))
     assert refused.exit_code == 64

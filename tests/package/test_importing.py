@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from dataclasses import fields, is_dataclass
 from inspect import isclass, isfunction
+from typing import get_type_hints
 
 import pytest
 
 import structsync
-from structsync import _lazy
+from structsync import _lazy, _naming
 from structsync._homes import HOMES
-from structsync._naming import name_what_is_loaded
 from tests.public_names import PACKAGE, PUBLIC, homes_of, should_be
 
 
@@ -127,10 +128,32 @@ def test_a_class_that_comes_with_another_has_its_public_name_too() -> None:
 def test_naming_twice_changes_nothing() -> None:
     _lazy.load(structsync)
     before = {name: repr(getattr(structsync, name)) for name in PUBLIC}
-    name_what_is_loaded()
+    _naming.name_what_is_loaded()
     assert before == {name: repr(getattr(structsync, name)) for name in PUBLIC}
     named = [getattr(structsync, name) for name in PUBLIC]
     assert {one.__module__ for one in named if isclass(one) or isfunction(one)} == {"structsync"}
+
+
+@pytest.mark.parametrize("package", sorted(_naming.PUBLIC))
+def test_what_a_public_module_lists_is_called_after_one(package: str) -> None:
+    module = importlib.import_module(package)
+    listed: list[str] = getattr(module, "__all__", None) or [
+        name for name in dir(module) if not name.startswith("_")
+    ]
+    things = [getattr(module, name) for name in listed]
+    named = [one for one in things if isclass(one) or isfunction(one)]
+    ours = [one for one in named if one.__module__.partition(".")[0] == "structsync"]
+    assert ours
+    assert [one for one in ours if one.__module__ not in _naming.PUBLIC] == []
+
+
+@pytest.mark.parametrize("package", sorted(_naming.PUBLIC))
+def test_the_types_of_the_fields_of_a_public_dataclass_can_be_read(package: str) -> None:
+    module = importlib.import_module(package)
+    for name in getattr(module, "__all__", dir(module)):
+        if isclass(data := getattr(module, name)) and is_dataclass(data):
+            types = get_type_hints(data)
+            assert {field.name for field in fields(data)} <= types.keys()
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,13 @@ def the_bucket_overflows(patch: pytest.MonkeyPatch) -> None:
     plant(patch, RateLimiterCore, rate_limiter_faults.TheBucketOverflows)
 
 
-def a_late_grant_delays_the_next(patch: pytest.MonkeyPatch) -> None:
-    plant(patch, RateLimiterCore, rate_limiter_faults.ALateTimerDelaysTheNext)
+def who_is_late_is_granted_as_of_its_time(patch: pytest.MonkeyPatch) -> None:
+    plant(patch, RateLimiterCore, rate_limiter_faults.WhoIsLateIsGrantedAsOfItsTime)
+
+
+def no_request_is_granted_before_the_clock_is_read(patch: pytest.MonkeyPatch) -> None:
+    """One that no task waits for delays those behind it."""
+    patch.setattr(RateLimiterCore, "next_reading", lambda self, now: now)
 
 
 def a_part_of_a_permit_is_lost(patch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ def who_started_it_goes_away_at_once(patch: pytest.MonkeyPatch) -> None:
 
     def abort(self: Errand, raise_cancel: Any) -> Abort:
         self._interrupt()
-        self._host = None
+        self.host = None
         return Abort.SUCCEEDED
 
     patch.setattr(Errand, "_abort", abort)

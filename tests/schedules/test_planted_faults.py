@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from structsync.lowlevel import OwnedArbiter
+from structsync.lowlevel import OwnedPrimitive
 
 from ..plants import (  # noqa: TID252 - the one home of the faults
     barrier_and_latch,
@@ -96,7 +96,7 @@ def a_key_is_locked_twice(patch: pytest.MonkeyPatch) -> None:
 
 
 def what_an_ended_task_owned_stays_with_it(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(OwnedArbiter, "owner_exited", lambda self, claim, cause: [])
+    patch.setattr(OwnedPrimitive, "_owner_exited", lambda self, task, claim: None)
 
 
 def a_turn_is_not_given_back(patch: pytest.MonkeyPatch) -> None:
@@ -353,7 +353,10 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_rate_limiter.test_who_sleeps_behind_a_request_is_woken_in_time,
-        (rate_limiter.who_sleeps_behind_a_request_has_no_timer,),
+        (
+            rate_limiter.who_sleeps_behind_a_request_has_no_timer,
+            rate_limiter.no_request_is_granted_before_the_clock_is_read,
+        ),
     ),
     (
         test_rate_limiter.test_closing_sends_every_waiting_task_away,

@@ -102,11 +102,16 @@ async def test_who_sleeps_behind_a_request_is_woken_in_time(x: ExploredRun, task
     limiter = RateLimiter(1, burst=1)
     limiter.acquire_nowait()
     ahead = limiter.request()  # no task waits for it
+    granted = 0
 
     async def acquire() -> None:
+        nonlocal granted
         await limiter.acquire()
+        granted += 1
         if trio.current_time() < 2:
             x.fail("a permit has come before its turn")
 
     await together(*[acquire] * (tasks - 1))
+    if trio.current_time() > 1 + granted:
+        x.fail("a task waited longer than for those before it")
     ahead.close()

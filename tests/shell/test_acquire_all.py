@@ -556,3 +556,17 @@ async def test_an_observer_must_not_enter_a_block() -> None:
 
 def test_a_claim_shows_what_it_is_on() -> None:
     assert repr(Lock().claim()).startswith("<Claim on <Lock")
+
+
+async def test_what_would_be_refused_is_cancelled_in_a_cancelled_scope() -> None:
+    closed, held, few = Semaphore(1), Lock(), Semaphore(1, max_value=1)
+    closed.close()
+    await held.acquire()
+    for primitive, claim in ((closed, closed.claim()), (held, held.claim()), (few, few.claim(2))):
+        before = primitive.statistics()
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            async with acquire_all(Semaphore(1).claim(), claim):
+                pass
+        assert scope.cancelled_caught
+        assert primitive.statistics() == before

@@ -184,8 +184,20 @@ def test_one_that_is_closed_says_so_and_by_which_name() -> None:
     assert repr(broadcast).endswith("0 subscriptions, slow='wait', closed>")
     with pytest.raises(trio.ClosedResourceError, match="this Broadcast 'news' was closed"):
         broadcast.put_nowait(1)
-    with pytest.raises(trio.ClosedResourceError):
+    with pytest.raises(trio.ClosedResourceError, match="this Broadcast 'news' was closed"):
         subscription.get_nowait()
+
+
+def test_a_consumer_is_told_of_what_it_knows_and_of_no_buffer() -> None:
+    broadcast = Broadcast[int](1, name="news")
+    left, drained = broadcast.subscribe(), broadcast.subscribe()
+    left.close()
+    with pytest.raises(trio.ClosedResourceError, match="this Subscription was closed"):
+        left.get_nowait()
+    broadcast.complete()
+    for subscription in (drained, broadcast.subscribe()):
+        with pytest.raises(trio.EndOfChannel, match="this Broadcast 'news' is complete, and empty"):
+            subscription.get_nowait()
 
 
 async def test_its_statistics_count_each_put_and_each_get_that_waits_once() -> None:
@@ -215,6 +227,16 @@ def test_it_is_never_broken_and_its_name_is_a_text() -> None:
     assert broadcast.name == "prices"
     with pytest.raises(TypeError, match="name must be a str or None"):
         broadcast.name = 3  # type: ignore[assignment]  # the mistake
+
+
+async def test_a_subscription_to_a_closed_one_is_closed() -> None:
+    broadcast = Broadcast[int](1, name="news")
+    broadcast.close()
+    subscription = broadcast.subscribe()
+    assert subscription.closed
+    assert broadcast.subscriptions == ()
+    with pytest.raises(trio.ClosedResourceError, match="this Broadcast 'news' was closed"):
+        await subscription.get()
 
 
 async def test_a_scope_that_owns_it_closes_it_with_its_subscriptions() -> None:

@@ -31,6 +31,21 @@ async def test_items_come_out_in_the_order_in_which_they_were_put() -> None:
     assert [await buffer.get() for _ in range(3)] == [0, 1, 2]
 
 
+async def test_what_is_refused_behind_others_in_a_cancelled_scope_is_cancelled() -> None:
+    buffer = Buffer[int](1)
+    async with trio.open_nursery() as nursery:
+        for item in range(2):
+            nursery.start_soon(buffer.put, item)
+            await settle()
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await buffer.put_many([2, 3])
+        assert scope.cancelled_caught
+        with pytest.raises(ValueError, match="cannot put 2 items at once into a buffer for 1"):
+            await buffer.put_many([2, 3])
+        assert [await buffer.get() for _ in range(2)] == [0, 1]
+
+
 async def test_a_put_returns_nothing_whether_it_waited_or_not(autojump_clock: object) -> None:
     buffer, returned = Buffer[int](1), list[object]()
 

@@ -194,6 +194,17 @@ async def test_a_block_is_entered_once_and_again_after_its_end() -> None:
     assert "entered" not in repr(block)
 
 
+async def test_a_block_that_was_left_cannot_be_left_again() -> None:
+    buffer = filled(1, 2)
+    block = buffer.item()
+    async with block:
+        pass
+    for error in (None, ValueError()):
+        with pytest.raises(RuntimeError, match="is not entered; leave it once"):
+            await block.__aexit__(None, error, None)
+    assert buffer.statistics().items == 1
+
+
 async def test_entering_that_is_cancelled_has_taken_nothing() -> None:
     buffer, block = Buffer[int](1), None
     with trio.move_on_after(0):

@@ -249,3 +249,18 @@ def test_a_report_describes_the_guard_that_was_written() -> None:
     guard = Account(3).withdraw._core.guard
     assert guard is not None
     assert described(guard.function).startswith("withdraw_when (test_guards_by_arguments.py:")
+
+
+async def test_the_guard_of_a_static_method_takes_self_and_all_of_its_parameters() -> None:
+    def free(amount: int, most: int = 1) -> int:
+        return amount
+
+    wrapped: Any = staticmethod(free)
+    mark: Any = entry(when=lambda self, amount, most: self.room >= amount * most)
+    shed: Any = type("Shed", (Monitor,), {"room": 3, "free": mark(wrapped)})()
+    assert await shed.free(3) == 3
+    with pytest.raises(trio.WouldBlock):
+        shed.free.nowait(4)
+    wrong: Any = entry(when=lambda self, other: other)
+    with pytest.raises(TypeError, match=r"\(self, amount, most=1\), or some of these"):
+        wrong(wrapped)

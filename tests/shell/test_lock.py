@@ -1,5 +1,8 @@
 """A lock has an owner, is handed over, and breaks for good when its owner exits (C5)."""
 
+import gc
+import weakref
+
 import pytest
 import trio
 import trio.testing
@@ -101,6 +104,20 @@ async def test_acquiring_a_broken_lock_without_waiting_raises_the_same() -> None
     lock = await broken_lock()
     with pytest.raises(trio.BrokenResourceError, match=r"exited without releasing.*forget"):
         lock.acquire_nowait()
+
+
+async def test_a_refused_acquire_leaves_nothing_to_the_collector() -> None:
+    lock, errors = Lock(), weakref.WeakSet[BaseException]()
+    lock.close()
+    gc.disable()
+    try:
+        try:
+            await lock.acquire()
+        except trio.ClosedResourceError as error:
+            errors.add(error)
+        assert not errors
+    finally:
+        gc.enable()
 
 
 async def test_a_request_for_a_broken_lock_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import weakref
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Condition, LockMap, PermitLeakError, acquire_all, open_scope
+from structsync import Condition, LockMap, PermitLeakError, acquire_all, open_scope, trace_waits
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -157,6 +158,32 @@ async def test_a_scope_reports_a_key_that_was_not_given_back() -> None:
     with pytest.raises(PermitLeakError, match="1 not returned to <LockMap at"):
         async with open_scope() as scope:
             await scope.own(locks)["a"].acquire()
+
+
+async def test_a_leak_of_a_map_names_the_keys_their_owners_and_the_lines() -> None:
+    locks = LockMap[str](name="accounts")
+
+    async def lock(key: str) -> None:
+        await locks[key].acquire()
+
+    await locks["before"].acquire()
+    with trace_waits(), pytest.raises(PermitLeakError) as caught:
+        async with open_scope() as scope:
+            scope.own(locks)
+            async with locks["returned"]:
+                pass
+            for key in ("alice", "bob"):
+                scope.start_soon(lock, key, name=f"clerk of {key}")
+    said = str(caught.value)
+    assert said.startswith("2 not returned to <LockMap 'accounts'")
+    for key in ("alice", "bob"):
+        assert re.search(
+            rf"<Task 'clerk of {key}' at \w+> has locked '{key}', acquired at test_lock_map\.py:\d+ in lock",
+            said,
+        )
+    assert "before" not in said
+    assert "returned'" not in said
+    locks["before"].release()
 
 
 async def test_a_map_of_which_another_run_uses_a_lock_stays_open_as_a_whole() -> None:

@@ -339,3 +339,53 @@ async def test_nothing_is_handed_out_by_a_core_that_does_not_say_so() -> None:
 
     async with lowlevel.held(Primitive(Gate()), None) as nothing:
         assert nothing is None
+
+
+class Forgetful(RackCore):
+    """Settles, and does not say whom it has let in."""
+
+    def add(self, tool: str) -> Any:
+        super().add(tool)
+
+    def add_without_settling(self, tool: str) -> Any:
+        self.tools = (*self.tools, tool)
+
+
+async def test_a_change_that_lets_in_and_does_not_say_whom_is_told_what_to_return() -> None:
+    core, got = Forgetful(), list[str]()
+    rack = lowlevel.OwnedPrimitive(core)
+
+    async def wait() -> None:
+        async with lowlevel.held(rack, Wanted(current_task())) as tool:
+            got.append(tool)
+
+    async def wait_for_both() -> None:
+        async with acquire_all(lowlevel.claim(rack, Wanted), structsync.Lock().claim()):
+            got.append("both")
+
+    for waits in (wait, wait_for_both):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(waits)
+            await settle()
+            with pytest.raises(TypeError, match=r"not None; end .* with `return self.settle\(\)`"):
+                lowlevel.change(rack, lambda: core.add("saw"))
+            nursery.cancel_scope.cancel()  # a grant beats a cancellation
+        assert core.tools == ("saw",)
+        core.tools = ()
+    assert got == ["saw", "both"]
+
+
+async def test_a_change_that_is_not_settled_is_settled_and_told(nursery: trio.Nursery) -> None:
+    core, got = Forgetful(), list[str]()
+    rack = lowlevel.OwnedPrimitive(core)
+
+    async def wait() -> None:
+        got.append(await lowlevel.acquire(rack, Wanted(current_task())))
+        lowlevel.release(rack, Wanted(current_task()))
+
+    nursery.start_soon(wait)
+    await settle()
+    with pytest.raises(TypeError, match="must return what settle"):
+        lowlevel.change(rack, lambda: core.add_without_settling("saw"))
+    await settle()
+    assert got == ["saw"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, cast
 
 import pytest
@@ -36,6 +37,15 @@ class Account(Monitor):
     async def fail(self, error: BaseException) -> None:
         await checkpoint()
         raise error
+
+
+async def test_an_argument_of_an_entry_has_any_name() -> None:
+    def run(function: int, fn: int, self: int) -> int:
+        return function + fn + self
+
+    entry = Monitor().entry(run)
+    assert await entry(function=1, fn=2, self=3) == 6
+    assert entry.nowait(function=1, fn=2, self=3) == 6
 
 
 class Door(Monitor):
@@ -289,8 +299,25 @@ async def async_generator() -> Any:
     yield
 
 
+class CalledInSteps:
+    """An object that is called as a generator function is."""
+
+    def __call__(self) -> Any:
+        yield
+
+
 @pytest.mark.parametrize("put_under", [entry, Monitor().entry], ids=["marked", "put under"])
-@pytest.mark.parametrize("function", [generator, async_generator])
+@pytest.mark.parametrize(
+    "function",
+    [
+        generator,
+        async_generator,
+        CalledInSteps(),
+        contextmanager(generator),
+        asynccontextmanager(async_generator),
+    ],
+    ids=["generator", "async generator", "object", "block", "async block"],
+)
 def test_a_generator_function_is_refused(put_under: Callable[..., Any], function: Any) -> None:
     with pytest.raises(TypeError, match="must not be a generator function"):
         put_under(function)

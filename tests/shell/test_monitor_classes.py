@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Any
 
 import pytest
@@ -131,3 +132,29 @@ async def test_a_scope_closes_a_primitive_whose_class_has_another_close() -> Non
             nursery.start_soon(take, scope.own(Asynchronous()))
             await settle()
     assert ended == [trio.ClosedResourceError]
+
+
+ABSTRACT: Any = abc.abstractmethod
+ENTRY: Any = entry
+
+
+@pytest.mark.parametrize("outer", [ENTRY, ABSTRACT], ids=["entry above", "entry below"])
+async def test_an_abstract_entry_is_abstract_until_it_is_overridden(outer: Any) -> None:
+    inner = ABSTRACT if outer is ENTRY else ENTRY
+    base: Any = abc.ABCMeta("Base", (Monitor,), {"work": outer(inner(lambda self: None))})
+    with pytest.raises(TypeError, match=r"abstract.*work"):
+        base()
+    worker = abc.ABCMeta("Worker", (base,), {"work": entry(lambda self: 7)})
+    assert await worker().work() == 7
+
+
+def test_a_guard_that_would_take_the_place_of_its_entry_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"guard of go must have another name.*go_when, for"):
+
+        class Door(Monitor):
+            @entry
+            def go(self) -> None: ...
+
+            @go.when  # type: ignore[no-redef]  # the point of the test
+            def go(self) -> bool:
+                return True

@@ -145,3 +145,17 @@ async def test_each_form_of_a_known_name_is_asked_as_before() -> None:
     assert account.early
     await account.withdraw()
     assert isinstance(Invocation, type)
+
+
+def test_what_a_decorated_initializer_sets_is_asked_for_where_the_decorator_hides_it() -> None:
+    def hiding(function: Any) -> Any:
+        return lambda self: function(self)
+
+    def fill(self: Any) -> None:
+        self.shelf = 1
+
+    with pytest.raises(
+        TypeError, match=r"set it in __init__ \(if that is decorated, .* functools\.wraps"
+    ):
+        made(lambda self: self.shelf, __init__=hiding(fill))
+    assert made(lambda self: self.shelf, __init__=functools.wraps(fill)(hiding(fill)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -52,6 +53,25 @@ def test_every_primitive_says_so() -> None:
         semaphore.closed = True
     semaphore.close()
     assert semaphore.closed
+
+
+@dataclasses.dataclass(eq=False)
+class Named(Monitor):
+    name: str | None
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+
+class NamedBefore(Monitor):
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__()
+
+
+@pytest.mark.parametrize("cls", [Named, NamedBefore])
+def test_a_name_that_is_assigned_before_is_kept(cls: Callable[[str], Monitor]) -> None:
+    assert cls("the shop").name == "the shop"
 
 
 # ==== private names ====

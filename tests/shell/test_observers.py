@@ -20,11 +20,13 @@ from structsync import (
     PrimitiveEvent,
     RWLock,
     Semaphore,
+    Value,
     WaitQueue,
     acquire_all,
     acquire_any,
     entry,
     observe,
+    open_pool,
 )
 
 from ..logged import no_error_only_logged  # noqa: TID252 - of the whole suite
@@ -523,7 +525,12 @@ DETAILS: list[tuple[Callable[[], Any], Callable[[Any], Any], dict[str, object]]]
     (Shelf, lambda p: p.put("book"), {"entry": "put", "owner": "ann"}),
     (lambda: Barrier(1), lambda p: p.wait(), {}),
     (lambda: Latch(0), lambda p: p.wait(), {"claim": 0}),
+    (lambda: Value(1), lambda p: p.wait_for(is_set), {"predicate": "is_set"}),
 ]
+
+
+def is_set(value: object) -> bool:
+    return True
 
 
 @pytest.mark.parametrize(("make", "call", "expected"), DETAILS)
@@ -538,6 +545,15 @@ async def test_the_details_of_an_event_are_plain_values(
     json.dumps(story.events[0].details)
 
 
+async def test_the_details_of_a_job_are_plain_values() -> None:
+    async with open_pool(1) as pool:
+        with observe(story := Story(pool)):
+            await pool.run(trio.sleep, 0)
+    assert story.kinds == ["requested", "granted", "released"]
+    assert [event.details["job"] for event in story.events] == ["sleep"] * 3
+    json.dumps([event.details for event in story.events])
+
+
 CHANGED: list[tuple[Callable[[], Any], Callable[[Any], object], dict[str, object]]] = [
     (lambda: Semaphore(1, max_value=1), lambda p: p.resize(5), {"resize": 5}),
     (
@@ -545,6 +561,14 @@ CHANGED: list[tuple[Callable[[], Any], Callable[[Any], object], dict[str, object
         lambda p: setattr(p, "total_tokens", 5),
         {"total_tokens": 5},
     ),
+    (
+        lambda: Value(1),
+        lambda p: setattr(p, "value", (2, ["a", None])),
+        {"assign": (2, ["a", None])},
+    ),
+    (lambda: Value(1), lambda p: setattr(p, "value", {"a": 2}), {"assign": {"a": 2}}),
+    (lambda: Value(1), lambda p: setattr(p, "value", {"a": {3}}), {"assign": "{'a': {3}}"}),
+    (lambda: Value(1), lambda p: setattr(p, "value", ({3},)), {"assign": "({3},)"}),
     (WaitQueue, lambda p: p.wake(2), {"wake": 2}),
     (WaitQueue, lambda p: p.wake_all(), {"wake": None}),
     (lambda: Barrier(2), lambda p: p.abort(), {"abort": None}),

@@ -208,6 +208,41 @@ async def test_a_job_runs_in_a_copy_of_the_context_of_who_submitted_it() -> None
     assert seen == ["of no task"] * 2 + ["a"] * 4 + ["b"] * 4
 
 
+class Result:
+    """What may be referred to weakly."""
+
+
+async def make_result() -> Result:
+    return Result()
+
+
+async def test_a_pool_keeps_no_result_longer_than_its_job_is_kept() -> None:
+    async with open_pool(1) as pool:
+        first = weakref.ref(await pool.run(make_result))
+        await pool.run(trio.lowlevel.checkpoint)
+        last = weakref.ref(await pool.run(make_result))
+        await wait_all_tasks_blocked()
+        gc.collect()
+        assert (first(), last()) == (None, None)
+
+
+async def test_a_pool_keeps_no_context_of_who_has_submitted_a_job() -> None:
+    variable: ContextVar[Result] = ContextVar("variable")
+    seen = list[weakref.ref[Result]]()
+
+    async def submit() -> None:
+        variable.set(Result())
+        seen.append(weakref.ref(variable.get()))
+        await pool.run(trio.lowlevel.checkpoint)
+
+    async with open_pool(1) as pool:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(submit)
+        await wait_all_tasks_blocked()
+        gc.collect()
+        assert [one() for one in seen] == [None]
+
+
 async def test_leaving_waits_for_all_jobs_and_for_those_that_they_submit() -> None:
     done: list[int] = []
 

@@ -15,10 +15,14 @@ from structsync import (
     JobFailed,
     Lock,
     PermitLeakError,
+    Results,
     RWLock,
     TaskPool,
     open_pool,
+    open_thread_pool,
+    threads,
 )
+from structsync._runtime import workers
 
 
 async def fail(after: Callable[[], Coroutine[Any, Any, object]] = trio.lowlevel.checkpoint) -> None:
@@ -46,7 +50,7 @@ async def test_a_job_that_was_submitted_and_fails_cancels_the_pool() -> None:
         "cancelled",
     ]
     assert pool.statistics().cancelled == 2
-    with pytest.raises(trio.ClosedResourceError, match="was cancelled, or a job of it failed"):
+    with pytest.raises(trio.ClosedResourceError, match="was cancelled, because a job of it failed"):
         await pool.submit(job, "late")
 
 
@@ -248,6 +252,17 @@ async def test_a_submitted_job_that_ends_with_a_lock_cancels_the_pool() -> None:
             await pool.submit(Lock().acquire)
 
 
+async def test_a_job_that_leaves_a_scope_open_fails_and_the_next_one_does_not() -> None:
+    async def leave_open() -> None:
+        trio.CancelScope().__enter__()
+
+    async with open_pool(1) as pool:
+        with pytest.raises(RuntimeError, match=r"leave_open, running> left .* open; use") as raised:
+            await pool.run(leave_open)
+        assert "Cancel scope stack corrupted" in str(raised.value.__cause__)
+        assert await pool.run(double, 2) == 4
+
+
 async def test_who_waits_for_a_lock_that_a_job_left_is_told() -> None:
     lock = Lock()
 
@@ -358,6 +373,19 @@ async def test_a_job_that_submits_is_refused_only_where_the_queue_is_full() -> N
     assert pool.statistics().done == 2
 
 
+async def test_a_job_that_submits_to_its_own_full_pool_is_told_that_it_is_closed() -> None:
+    async with open_pool(1, max_queued=1) as pool:
+
+        async def submit() -> None:
+            await pool.submit(trio.sleep, 0)
+            pool.close()
+            with pytest.raises(trio.ClosedResourceError, match="this TaskPool was closed"):
+                await pool.submit(trio.sleep, 0)
+
+        await pool.run(submit)
+    assert pool.statistics().done == 2
+
+
 async def test_a_job_that_loops_over_map_of_its_own_pool_is_refused() -> None:
     async with open_pool(1) as pool:
         results = pool.map(trio.sleep, [0])
@@ -381,6 +409,58 @@ async def test_a_job_that_waits_for_another_pool_is_waited_for_by_its_jobs() -> 
             await other.run(refused, lambda: pool.run(trio.sleep, 0))
 
         await pool.run(run_in_the_other)
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+async def test_a_job_that_loops_over_another_pool_is_waited_for_by_its_jobs(ordered: bool) -> None:
+    async with open_pool(1) as pool, open_pool(1) as other:
+
+        async def inner(_: int) -> str:
+            return await refused(lambda: pool.run(trio.sleep, 0))
+
+        async def loop() -> None:
+            assert [1 async for _ in other.map(inner, [0, 1], ordered=ordered)] == [1, 1]
+
+        await pool.run(loop)
+
+
+async def test_who_has_left_a_loop_does_not_wait_for_its_jobs() -> None:
+    async with open_pool(1) as pool, open_pool(1) as other:
+        gate, ran = trio.Event(), list[int]()
+
+        async def inner(number: int) -> int:
+            if number:
+                await gate.wait()
+                ran.append(await pool.run(double, number))
+            return number
+
+        async def loop() -> Results[int]:
+            results = other.map(inner, [0, 1])
+            await anext(results)
+            return results
+
+        results = await pool.run(loop)
+        gate.set()
+        assert await anext(results) == 1
+    assert ran == [2]
+
+
+async def double(number: int) -> int:
+    return 2 * number
+
+
+async def test_a_thread_that_asks_for_its_own_pool_is_refused() -> None:
+    async with open_thread_pool(1) as pool:
+
+        def ask_twice() -> None:
+            for _ in range(2):
+                threads.call(refused, lambda: pool.run(int))
+            with threads.hold(Lock()):
+                for _ in range(2):
+                    threads.call(refused, lambda: pool.run(int))
+
+        await pool.run(ask_twice)
+        assert not workers._acts_for, "of a task that has ended"
 
 
 async def test_two_who_wait_for_one_job_are_both_looked_at() -> None:
@@ -431,7 +511,7 @@ async def test_a_pool_that_ended_with_an_error_takes_no_more_jobs(had_jobs: bool
             if had_jobs:
                 await pool.run(trio.lowlevel.checkpoint)
             1 / 0  # noqa: B018 - it is there to raise
-    with pytest.raises(trio.ClosedResourceError, match="was cancelled, or a job of it failed"):
+    with pytest.raises(trio.ClosedResourceError, match=r"this TaskPool was cancelled$"):
         pool.submit_nowait(trio.lowlevel.checkpoint)
-    with pytest.raises(trio.ClosedResourceError, match="was cancelled, or a job of it failed"):
+    with pytest.raises(trio.ClosedResourceError, match=r"this TaskPool was cancelled$"):
         await pool.submit(trio.lowlevel.checkpoint)

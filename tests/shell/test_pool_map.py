@@ -155,6 +155,25 @@ async def test_an_error_of_the_items_is_raised_after_their_results(ahead: int) -
             assert found == [0, 2, 4]
 
 
+class FalseError(Exception):
+    """An error that is false, as a collection of errors without any is."""
+
+    def __len__(self) -> int:
+        return 0
+
+
+async def test_an_error_of_the_items_is_raised_though_it_is_false() -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise FalseError
+
+    async with open_pool(2) as pool:
+        results = pool.map(double, items())
+        assert await anext(results) == 2
+        with pytest.raises(FalseError):
+            await anext(results)
+
+
 class FailsOnce:
     """An iterator that could go on after its error, as no generator can."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from structsync import Lock, Results, open_pool
+from structsync import Buffer, Lock, Results, open_pool
 
 
 async def double(number: int) -> int:
@@ -73,6 +73,109 @@ async def test_items_may_come_out_of_a_nursery() -> None:
 
 
 # ==== its end ====
+
+
+async def until_first(results: Results[int]) -> int:
+    async with aclosing(results):
+        return await anext(results)
+
+
+@pytest.mark.parametrize("child", [trio.sleep_forever, trio.lowlevel.checkpoint])
+@pytest.mark.parametrize("ordered", [True, False])
+async def test_a_lock_that_the_items_hold_is_released_where_the_loop_is_left_early(
+    ordered: bool, child: Callable[[], Awaitable[None]]
+) -> None:
+    lock = Lock()
+
+    async def rows() -> AsyncIterator[int]:
+        async with lock, trio.open_nursery() as nursery:
+            nursery.start_soon(child)
+            for number in range(100):
+                yield number
+
+    async with open_pool(2) as pool:
+        await until_first(pool.map(double, rows(), ordered=ordered))
+    lock.acquire_nowait()
+
+
+async def test_what_the_items_do_at_their_end_is_done_in_the_task_in_which_they_began(
+    autojump_clock: object,
+) -> None:
+    seen = list[trio.lowlevel.Task]()
+
+    async def rows() -> AsyncIterator[int]:
+        seen.append(trio.lowlevel.current_task())
+        try:
+            for number in range(100):
+                yield number
+        finally:
+            with trio.CancelScope(shield=True):
+                await trio.sleep(1)
+            seen.append(trio.lowlevel.current_task())
+
+    async with open_pool(2) as pool:
+        assert await until_first(pool.map(double, rows())) == 0
+    assert trio.current_time() == 1
+    assert seen[0] is seen[1]
+
+
+async def test_an_iterable_that_others_may_go_on_with_is_not_closed() -> None:
+    send, receive = trio.open_memory_channel[int](9)
+    for number in range(9):
+        send.send_nowait(number)
+    async with open_pool(2) as pool:
+        assert await until_first(pool.map(double, receive)) == 0
+    assert receive.receive_nowait() < 9
+
+
+async def test_an_error_at_the_end_of_items_that_are_used_up_is_raised_after_the_results() -> None:
+    async def rows() -> AsyncIterator[int]:
+        try:
+            yield 1
+        finally:
+            raise ValueError("planted")
+
+    async with open_pool(2) as pool:
+        results = pool.map(double, rows())
+        assert await anext(results) == 2
+        with pytest.raises(ValueError, match="planted"):
+            await anext(results)
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+async def test_a_loop_that_waits_for_an_item_is_told_that_the_pool_is_closed(leaves: bool) -> None:
+    source, told = Never(), list[str]()
+
+    async def loop() -> None:
+        with pytest.raises(trio.ClosedResourceError, match="this TaskPool was closed"):
+            await anext(pool.map(double, source))
+        told.append("loop")
+
+    async with trio.open_nursery() as nursery, open_pool(2) as pool:
+        nursery.start_soon(loop)
+        await wait_all_tasks_blocked()
+        if not leaves:
+            pool.close()
+            await wait_all_tasks_blocked()
+            assert told == ["loop"]
+    assert told == ["loop"]
+
+
+async def test_no_job_begins_with_an_item_that_comes_as_the_loop_is_left() -> None:
+    source, begun = Buffer[int](9), list[int]()
+
+    async def job(number: int) -> None:
+        begun.append(number)
+
+    source.put_nowait(1)
+    async with open_pool(2) as pool:
+        results = pool.map(job, source)
+        await anext(results)
+        await wait_all_tasks_blocked()
+        source.put_nowait(2)
+        await results.aclose()
+        await wait_all_tasks_blocked()
+    assert begun == [1]
 
 
 async def test_a_block_ends_though_a_loop_in_it_was_left_half_way() -> None:

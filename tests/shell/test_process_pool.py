@@ -1,5 +1,6 @@
 """open_process_pool: sync functions in processes, which may be killed; with real processes."""
 
+import errno
 import os
 import pickle
 import signal
@@ -92,6 +93,37 @@ def test_an_error_that_cannot_be_pickled_is_told() -> None:
     assert "cannot be pickled: Unfriendly('unfriendly')" in str(answer.error)
     assert "raise Unfriendly(1, 2)" in answer.text
     pickle.dumps(answer)
+
+
+class Changed(Exception):
+    """An error that is pickled as something else."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return str, ("no error",)
+
+
+class Hostile(Changed):
+    def __repr__(self) -> str:
+        raise ValueError("no repr")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"), [(Changed, "Changed()"), (Hostile, "<Hostile without a repr>")]
+)
+def test_an_error_that_is_pickled_as_no_error_is_told(error: type[Exception], told: str) -> None:
+    def fails() -> NoReturn:
+        raise error
+
+    answer = in_process.call(fails)
+    assert str(answer.error).endswith(f"cannot be pickled: {told}")
+
+
+async def test_what_keeps_a_process_from_being_started_is_told_as_it_is() -> None:
+    async def run_sync(*args: Any) -> NoReturn:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with pytest.raises(OSError, match="Too many open files"):
+        await in_process.run(run_sync, abs, -1)
 
 
 def test_a_call_in_a_process_answers_its_result_or_its_error() -> None:

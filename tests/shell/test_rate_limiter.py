@@ -191,6 +191,78 @@ async def test_a_newcomer_grants_what_is_due_before_it_asks(
     assert order == ["first", "second"]
 
 
+async def times_after_a_stop(clock: trio.testing.MockClock, limiter: RateLimiter) -> list[float]:
+    """Let seven tasks wait, and the clock jump by 5 s; return when each had its permit."""
+    times = list[float]()
+
+    async def acquire() -> None:
+        await limiter.acquire()
+        times.append(current_time())
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(7):
+            nursery.start_soon(acquire)
+        await settle()
+        clock.jump(5)  # as if the process had been stopped, or a function had not returned
+        clock.autojump_threshold = 0
+    return times
+
+
+@pytest.mark.parametrize(
+    ("burst", "times"),
+    [(1, [5, 6, 7, 8, 9, 10, 11]), (2, [5, 5, 6, 7, 8, 9, 10]), (6, [5, 5, 5, 5, 5, 6, 7])],
+)
+async def test_who_wait_while_the_loop_is_late_get_no_more_at_once_than_the_bucket_holds(
+    mock_clock: trio.testing.MockClock, burst: int, times: list[float]
+) -> None:
+    limiter = RateLimiter(1, burst=burst)
+    limiter.acquire_nowait(burst)
+    assert await times_after_a_stop(mock_clock, limiter) == times
+
+
+async def test_a_late_loop_costs_nothing_where_the_bucket_has_room(
+    mock_clock: trio.testing.MockClock,
+) -> None:
+    """Else each wake-up that is late by a moment would make the rate lower."""
+    limiter, times = RateLimiter(1, burst=2), list[float]()
+    limiter.acquire_nowait(2)
+
+    async def acquire() -> None:
+        await limiter.acquire()
+        times.append(current_time())
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(3):
+            nursery.start_soon(acquire)
+        for _ in range(3):
+            await settle()
+            mock_clock.jump(1.25)
+            await settle()
+    assert times == [1.25, 2.5, 3.75]
+    assert limiter._core.time_of(1) == 4, "3 permits were late, and nothing was lost"
+
+
+async def test_looking_at_it_while_the_loop_is_late_tells_what_will_be_granted(
+    mock_clock: trio.testing.MockClock,
+) -> None:
+    limiter = RateLimiter(1, burst=2)
+    limiter.acquire_nowait(2)
+    requests = [limiter.request() for _ in range(4)]
+    async with trio.open_nursery() as nursery:
+        for request in requests:
+            nursery.start_soon(request.wait)
+        await settle()
+        mock_clock.jump(5)
+        seen = [one.status for one in requests]
+        statistics = limiter.statistics()
+        assert seen == ["granted", "granted", "pending", "pending"]
+        assert (statistics.tasks_waiting, statistics.value, statistics.next_time) == (2, 0, 6)
+        await settle()
+        assert [one.status for one in requests] == seen
+        assert limiter.statistics() == statistics
+        mock_clock.autojump_threshold = 0
+
+
 async def test_nowait_takes_what_is_there_and_no_more(mock_clock: trio.testing.MockClock) -> None:
     limiter = RateLimiter(1, burst=2)
     limiter.acquire_nowait(2)

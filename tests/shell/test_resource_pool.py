@@ -86,6 +86,17 @@ async def test_returning_an_item_has_no_schedule_point() -> None:
         await block.__aexit__(None, None, None)
 
 
+async def test_a_block_that_was_left_cannot_be_left_again() -> None:
+    pool = ResourcePool(Workshop().make, 1)
+    block = pool.item()
+    async with block:
+        pass
+    for error in (None, ValueError()):
+        with pytest.raises(RuntimeError, match="is not entered; leave it once"):
+            await block.__aexit__(None, error, None)
+    assert lent_and_idle(pool) == (0, 1)
+
+
 # ==== a factory that fails ====
 
 

@@ -57,6 +57,27 @@ async def test_who_returns_an_item_closes_those_that_are_over(autojump_clock: Cl
     assert lent_and_idle(pool) == (0, 1)
 
 
+async def test_a_cancelled_task_closes_one_that_is_over_and_leaves_the_others_to_the_next(
+    autojump_clock: Clock,
+) -> None:
+    async def never_closes(item: Item) -> None:
+        await trio.sleep_forever()
+
+    shop = Workshop()
+    pool = ResourcePool(shop.make, 3, close=never_closes, max_idle=60, close_timeout=5)
+    await borrow_at_once(pool, 3)
+    await trio.sleep(60)
+    began = trio.current_time()
+    with trio.move_on_after(1):
+        await pool.close_stale()
+    assert trio.current_time() - began == 5
+    assert lent_and_idle(pool) == (0, 2)
+    with trio.move_on_after(1):
+        await pool.aclose()
+    assert trio.current_time() - began == 15
+    assert lent_and_idle(pool) == (0, 0)
+
+
 async def test_they_can_be_closed_without_a_borrower(autojump_clock: Clock) -> None:
     shop = Workshop()
     pool = ResourcePool(shop.make, 3, close=shop.close, max_idle=60)

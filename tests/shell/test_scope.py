@@ -1,5 +1,7 @@
 """``open_scope()``: what it owns ends with it, and what was not given back is named."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from structsync import (
     Primitive,
     Semaphore,
     WaitQueue,
+    acquire_all,
     open_scope,
 )
 
@@ -171,6 +174,36 @@ async def test_a_permit_given_back_by_another_task_is_no_leak() -> None:
         semaphore = scope.own(Semaphore(1, max_value=1))
         await semaphore.acquire()
         scope.start_soon(release, semaphore)
+
+
+@pytest.mark.parametrize("kind", ["request", "group request", "holding", "a claim of it"])
+async def test_who_requested_what_another_task_closes_is_not_named_for_a_leak(kind: str) -> None:
+    closers: list[Callable[[], None]] = []
+
+    async def open_one(semaphore: Semaphore) -> None:
+        claim = semaphore.claim(2)
+        if kind == "request":
+            closers.append(semaphore.request(2).close)
+        elif kind == "group request":
+            closers.append(acquire_all(claim).request().close)
+        else:
+            async with acquire_all(claim) as held:
+                held.keep()
+            closers.append(held.close if kind == "holding" else partial(held.release, claim))
+
+    async def close_it() -> None:
+        closers.pop()()
+
+    with pytest.raises(PermitLeakError) as caught:
+        async with open_scope() as scope:
+            semaphore = scope.own(Semaphore(5, max_value=5))
+            scope.start_soon(open_one, semaphore, name="opener")
+            await settle()
+            scope.start_soon(close_it, name="closer")
+            scope.start_soon(semaphore.acquire, name="forgetful")
+    assert "1 not returned" in str(caught.value)
+    assert "forgetful" in str(caught.value)
+    assert "opener" not in str(caught.value)
 
 
 async def test_a_signalling_semaphore_that_balances_is_clean() -> None:

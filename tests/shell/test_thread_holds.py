@@ -7,6 +7,7 @@ import gc
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from structsync._runtime.thread_blocks import Leave
 from tests.thread_runs import Foreign, accept_all, until_waiting
 
 LOCKS = structsync.LockMap[str]()
+VARIABLE: ContextVar[str] = ContextVar("VARIABLE", default="no thread")
 
 BLOCKS: dict[str, Callable[[], AbstractAsyncContextManager[Any, Any]]] = {
     "Lock": structsync.Lock,
@@ -254,6 +256,20 @@ async def test_blocks_left_in_another_order_are_all_left() -> None:
     assert not second.locked()
 
 
+async def test_a_block_that_was_left_too_early_may_be_left_again() -> None:
+    def hold() -> None:
+        first, second = threads.hold(structsync.Lock()), threads.hold(structsync.Lock())
+        first.__enter__()
+        with second:
+            with pytest.raises(RuntimeError, match="leave them first"):
+                first.__exit__(None, None, None)
+            assert not first.__exit__(None, None, None)
+        trio.from_thread.run(trio.testing.wait_all_tasks_blocked)
+        assert not first.__exit__(None, None, None)
+
+    await trio.to_thread.run_sync(hold)
+
+
 async def test_a_failing_job_of_a_pool_that_a_thread_holds_is_heard_of_when_it_leaves() -> None:
     async def fail() -> None:
         raise KeyError("job")
@@ -327,6 +343,61 @@ async def test_a_frame_that_is_finalized_by_a_job_of_another_run_gives_back() ->
     assert idents[0] == idents[1], "trio did not use the thread again"
 
 
+def test_in_the_thread_of_a_run_it_is_refused_between_two_steps_of_its_too() -> None:
+    """A guest run leaves its thread to a host, whose callbacks are in no task; so are those of an instrument."""
+    refused: list[str] = []
+
+    class Host(trio.abc.Instrument):
+        def before_io_wait(self, timeout: float) -> None:
+            if not refused:
+                with pytest.raises(RuntimeError) as raised, threads.hold(lock, token=token[0]):
+                    pass
+                refused.append(str(raised.value))
+
+    async def main() -> None:
+        token.append(current_trio_token())
+        trio.lowlevel.add_instrument(Host())
+        await trio.testing.wait_all_tasks_blocked()
+
+    lock, token = structsync.Lock(), list[trio.lowlevel.TrioToken]()
+    trio.run(main)
+    assert refused[0].startswith("this would block the thread of a trio run")
+
+
+async def test_a_frame_that_is_finalized_between_two_steps_of_the_run_gives_back() -> None:
+    class Collector(trio.abc.Instrument):
+        def before_io_wait(self, timeout: float) -> None:
+            frames.clear()
+
+    lock = structsync.Lock()
+    frames = [await frame_that_holds(lock)]
+    assert lock.locked()
+    trio.lowlevel.add_instrument(Collector())
+    await trio.testing.wait_all_tasks_blocked()
+    assert not lock.locked()
+
+
+async def test_a_block_is_left_in_the_context_in_which_it_was_entered() -> None:
+    """A context manager that sets a context variable can reset it."""
+
+    @asynccontextmanager
+    async def tagged() -> AsyncIterator[None]:
+        before = VARIABLE.set("tagged")
+        yield
+        left_with.append(VARIABLE.get())
+        VARIABLE.reset(before)
+
+    def hold() -> str:
+        VARIABLE.set("the thread")
+        with threads.hold(tagged()):
+            VARIABLE.set("the body")
+        return VARIABLE.get()
+
+    left_with: list[str] = []
+    assert await trio.to_thread.run_sync(hold) == "the body"
+    assert left_with == ["tagged"]
+
+
 async def test_a_block_is_left_once_however_often_that_is_asked_for() -> None:
     first, second = structsync.Lock(), structsync.Lock()
 
@@ -383,7 +454,7 @@ def test_what_is_no_block_is_refused_at_once() -> None:
         threads.hold(semaphore, timeout="1")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="seconds"):
         threads.hold(semaphore, timeout=True)
-    for timeout in (-1, float("nan")):
+    for timeout in (-1, float("nan"), 10**400):
         with pytest.raises(ValueError, match=">= 0"):
             threads.hold(semaphore, timeout=timeout)
     with pytest.raises(TypeError, match="current_trio_token"):

@@ -105,7 +105,7 @@ class BufferShellMachine(ShellMachine):
             self.visitors[who].expected = "cancelled"  # it has not even arrived
         else:
             self.predict_arrival(who)
-            self.predict_cancel(who)
+            self.predict_cancelled_arrival(who)
 
     # ==== changes ====
 

@@ -166,7 +166,7 @@ class GroupShellMachine(ShellMachine):
             self.predicted.clear()
             self.visitors[who].expected = "cancelled"
         else:
-            self.predict_cancel(who)
+            self.predict_cancelled_arrival(who)
 
     @rule(number=st.integers(0, 4))
     def cancel(self, number: int) -> None:

@@ -80,9 +80,7 @@ class BarrierShellMachine(OneLineMachine):
             return who
 
         who = self.stepper.step(start)
-        if self.model.closed:
-            self.visitors[who].expected = "ClosedResourceError"
-        elif self.model.broken:
+        if self.model.closed or self.model.broken:
             self.visitors[who].expected = "cancelled"
         else:
             self.predict("requested", who)

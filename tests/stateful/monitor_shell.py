@@ -135,7 +135,7 @@ class MonitorShellMachine(ShellMachine):
             self.visitors[who].expected = "cancelled"  # it has not even arrived
         else:
             self.predict_arrival(who)
-            self.predict_cancel(who)
+            self.predict_cancelled_arrival(who)
 
     @rule(changes=st.lists(CHANGES, min_size=1, max_size=3))
     def change_in_one_step(self, changes: list[tuple[str, int]]) -> None:

@@ -18,7 +18,7 @@ TICKS = st.sampled_from([1, 2, 3])  # that a permit takes
 
 
 class RateLimiterModel(QueueModel):
-    """A bucket in ticks, into which one falls after the other."""
+    """A bucket in ticks, out of which those who wait take when the clock is read."""
 
     def __init__(self, ticks: int, burst: int) -> None:
         super().__init__()
@@ -37,11 +37,8 @@ class RateLimiterModel(QueueModel):
             raise Refused
 
     def pass_time(self, ticks: int) -> Ended:
-        ended: Ended = []
-        for _ in range(ticks):
-            self.level = min(self.level + 1, self.ticks * self.burst)
-            ended += self.serve()
-        return ended
+        self.level = min(self.level + ticks, self.ticks * self.burst)
+        return self.serve()
 
 
 class RateLimiterMachine(CoreMachine):

@@ -86,7 +86,7 @@ class RWLockShellMachine(ShellMachine):
             self.visitors[who].expected = "cancelled"  # it has not even arrived
         else:
             self.predict_arrival(who, mode)
-            self.predict_cancel(who)
+            self.predict_cancelled_arrival(who)
 
     @precondition(lambda self: self.model.entries)
     @rule(number=st.integers(0, 3))

@@ -101,7 +101,7 @@ class SemaphoreShellMachine(ShellMachine):
             self.visitors[who].expected = "cancelled"  # it has not even arrived
         else:
             self.predict_arrival(who, permits, priority)
-            self.predict_cancel(who)
+            self.predict_cancelled_arrival(who)
 
     @precondition(lambda self: self.model.value > 0 and len(self.model.entries) < 4)
     @rule(priority=PRIORITIES)

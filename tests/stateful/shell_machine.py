@@ -131,6 +131,13 @@ class ShellMachine(RuleBasedStateMachine):
         else:
             visitor.expected = "cancelled"  # its request keeps its place
 
+    def predict_cancelled_arrival(self, who: str) -> None:
+        """What an arrival in a cancelled scope comes to: no refusal is its outcome."""
+        if self.visitors[who].expected == "blocked":
+            self.predict_cancel(who)
+        else:
+            self.visitors[who].expected = "cancelled"
+
     def end_one(self, who: str, status: str, transition: Callable[[], Ended]) -> None:
         """The request ends, and then those that its end lets in."""
         self.end([(who, status)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import Phase, seed, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from ..plants import (  # noqa: TID252 - one home of the faults
@@ -62,7 +62,6 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 def is_found(machine: type[RuleBasedStateMachine]) -> bool:
     """Whether the machine fails. Only its own judgement counts, not an error of ours."""
-    # Most take a few dozen examples.
     searching = settings(
         max_examples=20_000,
         stateful_step_count=40,
@@ -149,7 +148,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         for machine in (RateLimiterMachine, RateLimiterShellMachine)
         for plant in (
             rate_limiter.the_bucket_overflows,
-            rate_limiter.a_late_grant_delays_the_next,
+            rate_limiter.who_is_late_is_granted_as_of_its_time,
             rate_limiter.a_cancellation_beats_the_time,
         )
     ],
@@ -363,6 +362,64 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
 ]
 
 
+#: Where the search for a fault that hides begins, so that it is found in a few dozen examples too. With another
+#: Hypothesis, or after a change of the machine, the search goes on until it finds the fault.
+SEEDS: dict[tuple[type[RuleBasedStateMachine], Plant], int] = {
+    (SemaphoreMachine, queue.newcomers_barge): 1,
+    (SemaphoreMachine, semaphore.the_eligible_wait_behind_what_does_not_fit): 4,
+    (SemaphoreMachine, queue.closing_forgets_those_in_queue): 3,
+    (RWLockMachine, rwlock.one_reader_enters_where_a_writer_leaves): 4,
+    (RWLockMachine, rwlock.a_reader_that_left_stays_in_the_index): 7,
+    (SemaphoreMachine, queue.who_leaves_from_the_middle_takes_those_behind_along): 3,
+    (MesaMachine, queue.who_takes_the_position_of_another_is_not_linked_from_behind): 4,
+    (LockMachine, queue.who_leaves_the_queue_stays_in_the_index): 4,
+    (RateLimiterMachine, rate_limiter.a_cancellation_beats_the_time): 1,
+    (ResourcePoolMachine, resource_pool.what_a_cancelled_check_left_is_lent): 2,
+    (ValueShellMachine, value.what_is_there_now_is_returned): 2,
+    (LockMapShellMachine, lock_map.who_releases_takes_the_entry_from_the_next): 1,
+    (BufferMachine, buffer.the_end_of_a_window_takes_nothing): 4,
+    (BufferMachine, queue.a_withdrawal_lets_no_task_in): 11,
+    (BufferMachine, queue.closing_forgets_those_in_queue): 5,
+    (BufferShellMachine, buffer.a_block_that_is_stopped_keeps_its_item): 1,
+    (LatchShellMachine, queue.closing_forgets_those_in_queue): 1,
+    (MonitorMachine, monitor.entries_take_turns): 7,
+    (MonitorMachine, monitor.an_entry_that_closes_forgets_its_callers): 4,
+    (MonitorShellMachine, monitor.a_guard_that_is_removed_lets_no_task_in): 2,
+    (MonitorShellMachine, monitor.an_entry_that_closes_forgets_its_callers): 2,
+    (HoareMachine, monitor.a_monitor_that_closes_leaves_its_signallers_waiting): 1,
+    (HoareMachine, monitor.a_restored_monitor_knows_no_signallers): 3,
+    (SynchronizerMachine, synchronizer.what_triggers_permit_sleeps_on): 15,
+    (SynchronizerMachine, synchronizer.groups_that_share_an_entry_stay_apart): 1,
+    (SynchronizerMachine, synchronizer.the_youngest_partner_is_taken): 6,
+    (SynchronizerMachine, synchronizer.a_partner_waits_for_what_is_closed): 4,
+    (SynchronizerMachine, monitor.the_oldest_call_of_an_entry_blocks_the_others): 4,
+    (LockMachine, condition.the_heir_of_a_notification_is_sent_to_the_end): 12,
+    (LockShellMachine, condition.a_notification_is_lost_with_its_waiter): 4,
+    (LockShellMachine, condition.the_heir_of_a_notification_is_sent_to_the_end): 6,
+    (RWLockMachine, queue.newcomers_barge): 1,
+    (BarrierMachine, barrier_and_latch.a_reset_opens_what_is_closed): 9,
+    (BarrierMachine, barrier_and_latch.a_failed_action_lets_the_others_go_on): 12,
+    (RateLimiterShellMachine, rate_limiter.who_is_late_is_granted_as_of_its_time): 1,
+    (RateLimiterShellMachine, rate_limiter.who_moves_up_to_the_head_has_no_timer): 1,
+    (ResourcePoolMachine, resource_pool.a_failed_block_keeps_its_item): 2,
+    (PoolShellMachine, pool.whose_job_begins_sleeps_on): 1,
+    (PoolShellMachine, pool.closing_forgets_who_is_held_back): 7,
+    (MesaMachine, monitor.a_monitor_forgets_its_conditions_when_it_closes): 5,
+    (MesaMachine, condition.a_notification_is_lost_with_its_waiter): 4,
+    (MesaMachine, condition.the_heir_of_a_notification_is_sent_to_the_end): 4,
+    (MesaMachine, monitor.entries_take_turns): 11,
+    (SynchronizerMachine, synchronizer.an_error_of_a_trigger_is_forgotten): 1,
+    (SynchronizerMachine, synchronizer.one_synchronizer_overrules_the_others): 5,
+    (SynchronizerMachine, synchronizer.the_end_of_the_rules_lets_no_task_in): 1,
+    (GroupMachine, groups.half_a_group_is_granted): 1,
+    (GroupMachine, groups.who_was_not_next_once_is_never_asked_again): 1,
+    (WaitQueueMachine, queue.closing_forgets_those_in_queue): 5,
+    (WaitQueueShellMachine, queue.closing_forgets_those_in_queue): 2,
+    (LockMachine, condition.a_notification_is_lost_with_its_waiter): 9,
+    (LockMachine, condition.the_lock_forgets_its_conditions_when_it_breaks): 7,
+}
+
+
 @pytest.mark.parametrize(
     ("machine", "plant"), FOUND_BY, ids=[f"{m.__name__}-{p.__name__}" for m, p in FOUND_BY]
 )
@@ -370,4 +427,6 @@ def test_the_machine_finds_the_fault(
     machine: type[RuleBasedStateMachine], plant: Plant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(monkeypatch)
+    if number := SEEDS.get((machine, plant)):
+        machine = seed(number)(type(machine.__name__, (machine,), {}))
     assert is_found(machine)

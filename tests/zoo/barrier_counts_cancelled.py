@@ -32,7 +32,7 @@ class Barrier:
 
 
 class RepairedBarrier(Barrier):
-    """Counts who is there."""
+    """Counts the parties that are there."""
 
     async def wait(self) -> None:
         if len(self.lot) == 1:

@@ -1,4 +1,4 @@
-"""A broadcast pauses between its batches; who was woken and waits again is woken twice."""
+"""A broadcast pauses between its batches; a task that was woken and waits again is woken twice."""
 
 from __future__ import annotations
 

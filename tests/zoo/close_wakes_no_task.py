@@ -74,7 +74,7 @@ async def close_wakes_all_tasks(x: ExploredRun) -> None:
 EXHIBIT = Exhibit(
     name="close that wakes no task",
     source="C2, gh-117531, asyncio.Queue.shutdown",
-    mechanism="Closing is told to those who come later and not to those who wait.",
+    mechanism="Closing is reported to later arrivals, but not to the waiters.",
     buggy=close_wakes_no_task,
     fixed=close_wakes_all_tasks,
     settings=Settings(cancels=0),

@@ -25,7 +25,7 @@ class Slot:
 
 
 class SlotSemaphore:
-    """Who is cancelled empties its slot; empty slots leave the line when they come to its head."""
+    """A cancelled task empties its slot; empty slots leave the queue when they come to its head."""
 
     def __init__(self, free: int) -> None:
         self.free = free

@@ -24,7 +24,7 @@ class Claim:
 
 
 class WeightedSemaphore:
-    """First come, first served: who does not fit holds up those behind."""
+    """First come, first served: a claim that does not fit blocks those behind it."""
 
     def __init__(self, free: int) -> None:
         self.free = free

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class EarmarkingSemaphore:
-    """Who was woken need not look: the permit is there."""
+    """A woken task need not look: the permit is there."""
 
     def __init__(self) -> None:
         self.value = 1

@@ -68,7 +68,7 @@ async def visit(x: ExploredRun, semaphore: Semaphore) -> None:
         line.append(me)
         await semaphore.acquire()
         if line[0] is not me:
-            x.fail("a newcomer overtook who came before it")
+            x.fail("a newcomer overtook a task that came before it")
         line.remove(me)
         await trio.lowlevel.checkpoint()
         semaphore.release()
@@ -94,6 +94,6 @@ EXHIBIT = Exhibit(
     fixed=fair_semaphore,
     settings=Settings(cancels=0),
     finds="violation",
-    culprit="a newcomer overtook who came before it",
+    culprit="a newcomer overtook a task that came before it",
     budget=20,
 )

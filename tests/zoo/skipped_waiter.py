@@ -82,7 +82,7 @@ EXHIBIT = Exhibit(
     name="skipped waiter left in the queue",
     source="P5, anyio PR 1145",
     mechanism="A release skips a cancelled waiter without removing it; a newcomer sees a queue, "
-    "joins it, and there is no owner who could let it in.",
+    "joins it, and there is no owner that could let it in.",
     buggy=waiter_is_skipped,
     fixed=waiter_is_removed,
     settings=Settings(cancels=1, cancel="tasks"),

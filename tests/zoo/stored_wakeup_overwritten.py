@@ -1,4 +1,4 @@
-"""A wake-up is stored for who comes later; a broadcast that finds no waiter clears it."""
+"""A wake-up is stored for a later waiter; a broadcast that finds no waiter clears it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Notifier:
-    """One wake-up can be stored; a broadcast is for those who wait now."""
+    """One wake-up can be stored; a broadcast is for those that wait now."""
 
     def __init__(self) -> None:
         self.stored = False

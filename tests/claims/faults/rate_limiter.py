@@ -21,9 +21,9 @@ it_overflows = Shared(
 )
 
 
-the_time_of_the_clock_counts = Shared(
-    rate_limiter.a_late_grant_delays_the_next,
-    "rate_limiter.who_is_late_is_granted_as_of_its_time",
+who_is_late_is_granted_as_of_its_time = Shared(
+    rate_limiter.who_is_late_is_granted_as_of_its_time,
+    "rate_limiter.what_overflows_before_a_late_grant_is_lost",
 )
 
 
@@ -35,9 +35,17 @@ times_of_two_clocks_are_compared = OfASpec(
 
 
 @fault(RateLimiterCore, "due", refuted_by="rate_limiter.who_is_due_is_all_that_fit_by_then")
-def each_is_due_as_if_it_were_the_first(core: RateLimiterCore, now: float) -> tuple[int, int]:
+def each_is_due_as_if_it_were_the_first(
+    core: RateLimiterCore, now: float
+) -> tuple[int, float, int]:
     due = [one.claim for one in core.queue if core.time_of(one.claim) <= now]
-    return len(due), sum(due)
+    return len(due), core.anchor, core.spent + sum(due)
+
+
+@fault(RateLimiterCore, "due", refuted_by="rate_limiter.who_is_due_is_who_is_granted")
+def each_is_due_as_of_its_time(core: RateLimiterCore, now: float) -> tuple[int, float, int]:
+    due = [one.claim for one in core.queue if core.time_for(one) <= now]
+    return len(due), core.anchor, core.spent + sum(due)
 
 
 @fault(RateLimiterCore, "value", refuted_by="rate_limiter.what_is_on_hand_is_what_came_back")

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import pytest
 import trio
 
-from structsync import Monitor, entry
+from structsync import Monitor, Synchronizer, entry
 from structsync.distributed import (
     CallOutcomeUnknown,
     Grant,
@@ -488,6 +488,114 @@ async def test_a_call_that_was_started_may_be_cancelled(
             await call.wait()
         assert shop.was_cancelled.is_set()
         assert "callback" in caplog.text
+
+
+class Shelf(Monitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.things: list[int] = []
+
+    @entry
+    async def put(self, thing: int) -> None:
+        self.things.append(thing)
+
+    @entry(when=lambda self: len(self.things) > 0)
+    async def take(self) -> int:
+        return self.things.pop(0)
+
+
+async def until_parked(shelf: Shelf, count: int) -> None:
+    while shelf.statistics().tasks_waiting != count:
+        await trio.lowlevel.checkpoint()
+
+
+async def test_calls_that_wait_for_their_guard_keep_no_others_out(opens: Open) -> None:
+    shelf, taken = Shelf(), list[int]()
+    async with opens() as here, opens() as there, here.host("shelf", shelf, concurrent=1):
+        ours, theirs = here.connect("shelf", Shelf), there.connect("shelf", Shelf)
+
+        async def take() -> None:
+            taken.append(await ours.take())
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(take)
+            await until_parked(shelf, 3)
+            for one in range(3):
+                await theirs.put(one)
+    assert sorted(taken) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("how", ["left", "cancelled"])
+async def test_a_call_that_waits_for_its_guard_goes_to_the_next_host(opens: Open, how: str) -> None:
+    first, second, taken = Shelf(), Shelf(), list[int]()
+    second.things.append(7)
+    async with opens() as here, opens() as there:
+
+        async def take() -> None:
+            taken.append(await there.connect("shelf", Shelf).take())
+
+        async with trio.open_nursery() as nursery:
+            with trio.CancelScope() as scope:
+                async with here.host("shelf", first):
+                    nursery.start_soon(take)
+                    await until_parked(first, 1)
+                    if how == "cancelled":
+                        scope.cancel()
+                        await trio.sleep_forever()
+            async with there.host("shelf", second):
+                while not taken:
+                    await trio.lowlevel.checkpoint()
+    assert taken == [7]
+    assert first.statistics().tasks_waiting == 0
+
+
+async def test_a_host_keeps_so_many_calls_of_entries_that_others_have_room(
+    opens: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from structsync.distributed._calls import hosting
+
+    monkeypatch.setattr(hosting, "APART", 2)
+    shelf = Shelf()
+    async with opens() as here, opens() as there, here.host("shelf", shelf, concurrent=1):
+        remote = there.connect("shelf", Shelf)
+        async with trio.open_nursery() as nursery:
+            for _ in range(2):
+                nursery.start_soon(remote.take)
+            await until_parked(shelf, 2)
+            nursery.start_soon(remote.take)
+            with trio.move_on_after(0.1):
+                await until_parked(shelf, 3)
+                raise AssertionError("it has taken more")
+            nursery.cancel_scope.cancel()
+        await remote.put(1)
+        assert await remote.take() == 1
+
+
+async def test_an_entry_that_another_monitor_rules_over_is_carried_out_as_it_says(
+    opens: Open,
+) -> None:
+    shelf, opened = Shelf(), list[bool]()
+    async with opens() as session, session.host("shelf", shelf):
+        async with Synchronizer() as rules, trio.open_nursery() as nursery:
+            rules.disable(shelf.put, when=lambda: not opened)
+            nursery.start_soon(session.connect("shelf", Shelf).put, 1)
+            await until_parked(shelf, 1)
+            opened.append(True)
+            shelf.changed()
+        assert shelf.things == [1]
+
+
+class Register:
+    async def note(self, *, function: str, method: str) -> str:
+        return function + method
+
+
+async def test_an_argument_of_a_method_has_any_name(opens: Open) -> None:
+    async with opens() as session, session.host("register", Register()):
+        register = session.connect("register", Register)
+        assert await register.note(function="f", method="m") == "fm"
+        assert await session.start(register.note, function="f", method="m").wait() == "fm"
 
 
 class Account(Monitor):

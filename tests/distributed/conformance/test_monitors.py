@@ -90,6 +90,16 @@ async def test_a_task_that_queues_a_call_goes_on_and_may_ask_what_became_of_it(o
             await failed.wait()
 
 
+async def test_an_argument_of_a_function_has_any_name(opens: Open) -> None:
+    def run(fn: int, queued: int, self: int) -> int:
+        return fn + queued + self
+
+    async with opens() as session:
+        monitor = session.monitor("m")
+        assert await monitor.entry(run)(fn=1, queued=2, self=3) == 6
+        assert await monitor.do_when_free(run, fn=1, queued=2, self=3).wait() == 6
+
+
 async def test_a_queued_call_that_is_cancelled_does_not_run_and_leaves_the_queue(
     opens: Open,
 ) -> None:

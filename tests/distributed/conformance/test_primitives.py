@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 import pytest
@@ -297,6 +298,26 @@ async def test_one_name_is_one_definition(opens: Open) -> None:
                 await there.semaphore("db", 3).__aenter__()
             with pytest.raises(ValueError, match="cannot acquire 3"):
                 await there.semaphore("db", 2).permits(3).__aenter__()
+
+
+class Size(enum.IntEnum):
+    SMALL, LARGE = 1, 2
+
+
+async def test_a_number_that_is_more_than_an_int_is_that_number_to_all_sessions(
+    opens: Open,
+) -> None:
+    async with opens() as here, opens() as there:
+        theirs = there.semaphore("db", 2), there.latch("db/open", 4)
+        await theirs[0].statistics()  # it reads along from here on
+        async with here.semaphore("db", Size.LARGE).permits(Size.LARGE):
+            assert await theirs[0].statistics() == SharedStatistics(0, 1, 0)
+        await here.latch("db/open", 4).count_down(Size.LARGE)
+        assert await theirs[1].statistics() == SharedStatistics(0, 0, 2)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(here.barrier("db/meet", Size.LARGE).wait)
+            await there.barrier("db/meet", 2).wait()
+        assert await theirs[0].statistics() == SharedStatistics(0, 0, 2)
 
 
 async def test_the_statistics_of_another_definition_are_refused_like_its_use(opens: Open) -> None:

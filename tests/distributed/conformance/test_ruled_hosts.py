@@ -167,7 +167,7 @@ async def test_what_waits_for_the_rules_keeps_out_nothing_else(
     opens: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hosting, "WAITING", 1)
-    monkeypatch.setattr(hosting, "RULED", 5)
+    monkeypatch.setattr(hosting, "APART", 5)
     switch = Switch()
     async with opens() as host, opens() as here, opens() as caller:
         remote = connected(caller, NAME)
