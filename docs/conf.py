@@ -56,6 +56,7 @@ nitpick_ignore = [
     ("py:class", "EventKind"),
     ("py:class", "GuardFunction"),
     ("py:class", "Observer"),
+    ("py:class", "RemoteCallStatus"),  # a Literal; the text of RemoteCall.status spells it out
     # "an async context manager", "a context manager", as the text says
     ("py:class", "structsync._runtime.own.Block"),
     ("py:class", "structsync.testing._execution.handle.Exclusive"),
@@ -96,7 +97,7 @@ autodoc_typehints_format = "short"
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 
-# A reader has the files that a page offers in the folder where he works.
+# A reader has the files that a page offers in the folder where they work.
 doctest_global_setup = f"""
 def work_beside(folder):
     import os, sys

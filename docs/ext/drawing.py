@@ -143,6 +143,6 @@ class Drawing:
 
 
 def sentence(edge: tuple[str | None, str], words: list[str]) -> str:
-    """Say an arrow, for readers who do not see it."""
+    """Describe an arrow in words, for readers who do not see it."""
     source, target = edge
     return f"from {source or 'the start'} to {target}: {' or '.join(words)}"

@@ -5,7 +5,8 @@ lists the options of a command, and ``.. on-record:: specs`` counts what is chec
 ``.. ran:: structsync check FILE`` and ``.. ran:: pytest FILE`` run that command as a reader would, in an empty
 folder for each page, and show what it printed; ``{token}`` in it is the token that the page showed last. ``.. picture-of:: FILE``
 explores a file and shows the page of the failure, and ``.. measured:: sizes`` explores programs and
-counts (``sizes.py``). ``.. literalinclude::`` names the file, and offers it whole.
+counts (``sizes.py``). ``.. unreleased::`` shows the fragments of the changelog (``fragments.py``).
+``.. literalinclude::`` names the file, and offers it whole.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 
 import click
 import drawing
+import fragments
 import lives
 import record
 import sizes
@@ -149,7 +151,8 @@ class Ran(Generated):
         most = self.options.get("lines", len(lines))
         lines[most:] = ["..."] * (len(lines) > most)
         text = re.sub(r"\n{2,}", "\n\n", "\n".join([f"$ {shown}", *lines]))
-        return [nodes.literal_block(text, text, language="text", classes=["ran"])]
+        classes = ["ran", f"exit-{self.options.get('exit', 0)}"]
+        return [nodes.literal_block(text, text, language="text", classes=classes)]
 
     def _part(self, printed: str, title: str) -> str:
         """Return the part of what was printed from a title to the next empty line."""
@@ -185,13 +188,36 @@ class PictureOf(Generated):
 
 
 class Included(LiteralInclude):
-    """A file or a part of it, under its name, by which the whole can be downloaded."""
+    """A file under its name, by which it can be downloaded; or a part, which says that it is one.
+
+    With ``:end-before:`` alone the beginning, with ``:continued:`` what is to be added to it.
+    """
+
+    option_spec = LiteralInclude.option_spec | {"continued": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         path = self.arguments[0]
-        name = path.removeprefix("/../").removeprefix("examples/")
-        self.options.setdefault("caption", f":download:`{name} <{path}>`")
+        name = path.removeprefix("/../")
+        if "--to examples" not in Path(self.env.doc2path(self.env.docname)).read_text("utf-8"):
+            name = name.removeprefix("examples/")  # no command of the page puts it there
+        caption = f":download:`{name} <{path}>`"
+        if "continued" in self.options:
+            caption += ", continued"
+        elif "end-before" in self.options and "start-at" not in self.options:
+            caption += ", first part"
+        elif {"pyobject", "start-at", "start-after"} & self.options.keys():
+            caption = f"excerpt of {caption}"
+        self.options.setdefault("caption", caption)
+        if path.endswith(".py"):
+            self.options.setdefault("language", "python")
         return super().run()
+
+
+class Unreleased(Generated):
+    """The fragments of the changelog that no release has collected yet."""
+
+    def generate(self) -> list[nodes.Node]:
+        return self.parse_text_to_nodes(fragments.unreleased())
 
 
 class Measured(Generated):
@@ -268,6 +294,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("on-record", OnRecord)
     app.add_directive("ran", Ran)
     app.add_directive("picture-of", PictureOf)
+    app.add_directive("unreleased", Unreleased)
     app.add_directive("measured", Measured)
     app.add_directive("literalinclude", Included, override=True)
     return {"parallel_read_safe": True}

@@ -65,7 +65,7 @@ def at_once() -> World:
     core = SemaphoreCore(1)
     ours = core.submit(1)
     acts: Acts = {"withdraw()": lambda: core.withdraw(ours), "close()": lambda: core.end("closed")}
-    return World("asked, and it fits", lambda: ours.status, acts)
+    return World("requested, and it fits", lambda: ours.status, acts)
 
 
 def in_queue() -> World:
@@ -80,7 +80,7 @@ def in_queue() -> World:
         "withdraw(), or its acquire() is cancelled": lambda: core.withdraw(ours),
         "close()": lambda: core.end("closed"),
     }
-    return World("asked, and it has to wait", lambda: ours.status, acts)
+    return World("requested, and it has to wait", lambda: ours.status, acts)
 
 
 def behind_an_owner() -> World:
@@ -88,7 +88,7 @@ def behind_an_owner() -> World:
     core.submit("owner")
     ours = core.submit("we")
     acts: Acts = {"the owner's task ends": lambda: core.owner_exited("owner", "owner exited")}
-    return World("asked, and it has to wait", lambda: ours.status, acts)
+    return World("requested, and it has to wait", lambda: ours.status, acts)
 
 
 REQUEST = (at_once, in_queue, behind_an_owner)
