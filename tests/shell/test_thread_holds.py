@@ -290,12 +290,14 @@ async def frame_that_holds(lock: structsync.Lock) -> Any:
         with threads.hold(lock):
             yield
 
-    def begin() -> Any:
-        frame = generator()
-        next(frame)
-        return frame
+    def begin() -> None:
+        # Not as the result of the thread, which refers to that for a while after this task has it.
+        frames.append(generator())
+        next(frames[0])
 
-    return await trio.to_thread.run_sync(begin)
+    frames = list[Any]()
+    await trio.to_thread.run_sync(begin)
+    return frames.pop()
 
 
 async def test_a_frame_that_is_finalized_in_the_thread_of_the_run_gives_back() -> None:
