@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import Any, Final
 
 from structsync._core.queue.arbiter import Arbiter
 
@@ -17,6 +17,9 @@ RUN_LATER = (
     inspect.isasyncgenfunction,
 )
 FLAGS_OF_THOSE = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
+
+# Compared by identity, which lets 0.0 and False go on to the check.
+NO_PRIORITY: Final = 0
 
 
 def check_count(value: object, what: str, *, least: int = 1) -> None:

@@ -13,7 +13,7 @@ from structsync._core.queue.request import ClaimT
 from structsync._core.queue.request import Request as CoreRequest
 
 from . import ownership, parking, releasing
-from .arguments import check_priority
+from .arguments import NO_PRIORITY, check_priority
 from .causes import OwnerExited
 from .claim import Claim
 from .done import coroutine_function
@@ -41,7 +41,7 @@ async def acquire(primitive: Primitive[ClaimT], claim: ClaimT, *, priority: int 
       trio.ClosedResourceError, trio.BrokenResourceError: if the primitive is closed or breaks, before
           or meanwhile.
     """
-    if priority != 0:
+    if priority is not NO_PRIORITY:
         check_priority(priority, primitive._core)
     await parking.acquire(primitive, claim, priority)
     return primitive._core.handed_out(claim)
@@ -85,7 +85,7 @@ def held(primitive: Primitive[ClaimT], claim: ClaimT, *, priority: int = 0) -> B
     Raises:
       TypeError, ValueError: as :func:`acquire`, for the priority.
     """
-    if priority != 0:
+    if priority is not NO_PRIORITY:
         check_priority(priority, primitive._core)
     return Block(primitive, claim, priority)
 

@@ -15,7 +15,7 @@ from structsync._core.queue.request import ClaimT
 from structsync._core.queue.request import Request as CoreRequest
 
 from . import cancelling, ownership, parking, positions, releasing
-from .arguments import check_priority, check_sync
+from .arguments import NO_PRIORITY, check_priority, check_sync
 from .causes import Closed, OwnerExited
 from .claim import Claim
 from .done import DONE
@@ -99,7 +99,7 @@ class Primitive(Live[ClaimT]):
           TypeError, ValueError: if ``priority`` is not an int, or the policy has none; as ``_held``
               and ``_request`` do.
         """
-        if priority != 0:
+        if priority is not NO_PRIORITY:
             check_priority(priority, self._core)
         await parking.acquire(self, claim, priority)
 
@@ -115,14 +115,14 @@ class Primitive(Live[ClaimT]):
 
     def _held(self, claim: ClaimT, *, priority: int = 0) -> Held[ClaimT]:
         """Return an async context manager that holds the claim."""
-        if priority != 0:
+        if priority is not NO_PRIORITY:
             check_priority(priority, self._core)
         return Held(self, claim, priority)
 
     @enable_ki_protection
     def _request(self, claim: ClaimT, *, priority: int = 0) -> Request[ClaimT]:
         """Take the claim, or a position in the queue for it, now; return the handle to wait on."""
-        if priority != 0:
+        if priority is not NO_PRIORITY:
             check_priority(priority, self._core)
         return Request(self, positions.submit(self, claim, priority))
 

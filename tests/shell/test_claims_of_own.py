@@ -194,7 +194,7 @@ EACH = pytest.mark.parametrize(
 
 
 @EACH
-@pytest.mark.parametrize("priority", ["high", True, None, 1.5])
+@pytest.mark.parametrize("priority", ["high", True, False, None, 1.5, 0.0])
 @pytest.mark.parametrize("free", [0, 5])
 async def test_a_priority_that_is_no_int_is_refused_and_leaves_the_queue_as_it_was(
     take: Any, priority: Any, free: int

@@ -168,7 +168,7 @@ async def test_a_priority_without_the_policy_is_a_value_error(verb: Any, policy:
     assert semaphore.value == 1
 
 
-@pytest.mark.parametrize("priority", [True, 1.5, "1", None], ids=repr)
+@pytest.mark.parametrize("priority", [True, False, 0.0, 1.5, "1", None], ids=repr)
 async def test_a_priority_that_is_no_int_is_a_type_error(priority: Any) -> None:
     with pytest.raises(TypeError, match="priority must be an int"):
         await Semaphore(1, policy="priority").acquire(priority=priority)
