@@ -15,7 +15,7 @@ from hypothesis.internal.conjecture import providers
 
 from . import outcomes
 from .logged import no_error_only_logged
-from .tiers import tier_of
+from .tiers import rows_of, tier_of
 
 # No deadline in any profile: an example runs a whole trio program, and a machine that is busy with
 # something else is not a bug.
@@ -43,6 +43,15 @@ if importlib.util.find_spec("structsync.specs") is None:
 
 def pytest_configure(config: pytest.Config) -> None:
     outcomes.record_in(config)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file whose tests would all be deselected: on most Pythons that is half of the suite."""
+    only = rows_of(config.getoption("markexpr"))
+    is_ours = collection_path.is_relative_to(Path(__file__).parent)
+    if not only or not is_ours or not collection_path.match("test_*.py"):
+        return None
+    return None if tier_of(collection_path) in only else True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

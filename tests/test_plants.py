@@ -22,9 +22,12 @@ MISTAKES = catalogue.catalogue()
 MENTIONS = [one for mistake in MISTAKES for one in mistake.mentions]
 
 
+SHIPPED = shipped_specs()
+
+
 def claims() -> set[str]:
     """Return the names of the claims, without CrossHair: functions that begin with an assert."""
-    folder = shipped_specs().folder / "claims"
+    folder = SHIPPED.folder / "claims"
     return {
         f"{file.stem}.{one.name}"
         for file in folder.glob("*.py")
@@ -36,8 +39,8 @@ def claims() -> set[str]:
 FINDERS = {
     "spec": {
         f"{one.spec.__name__}.{one.refuted_by}"
-        for one in shipped_specs().faults.values()
-        if one.spec in shipped_specs().specs.values()
+        for one in SHIPPED.faults.values()
+        if one.spec in SHIPPED.specs.values()
     },
     "claim": claims(),
     "schedule": {test.__name__ for test in SWEPT},

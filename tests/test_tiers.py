@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from .tiers import TIERS, tier_of
+from .tiers import TIERS, rows_of, tier_of
 
 TESTS = Path(__file__).parent
 FILES = sorted(TESTS.rglob("test_*.py"))
@@ -37,6 +37,30 @@ def test_the_row_of_a_file_goes_before_that_of_its_folder() -> None:
 def test_a_test_has_the_mark_of_its_tier(request: pytest.FixtureRequest) -> None:
     marks = {mark.name for mark in request.node.iter_markers()}
     assert marks & {"everywhere", "once", "slow"} == {"once"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "rows"),
+    [
+        ("everywhere", {"everywhere"}),
+        ("everywhere or once", {"everywhere", "once"}),
+        ("(everywhere or once) and not unmeasured", {"everywhere", "once"}),
+        ("", set()),
+        ("everywhere or smoke", set()),
+        ("slow or unmeasured", set()),
+        ("nightly", set()),
+        ("not everywhere", set()),
+        ("everywhere and smoke", set()),
+    ],
+)
+def test_a_file_is_passed_over_only_where_its_tier_decides(expression: str, rows: set[str]) -> None:
+    assert rows_of(expression) == rows
+
+
+def test_only_the_row_of_a_file_puts_its_tests_into_these_tiers() -> None:
+    """Or a file that is passed over could hold a test that was asked for."""
+    marked = re.compile(r"mark\.(everywhere|once)\b")
+    assert [str(file) for file in TESTS.rglob("*.py") if marked.search(file.read_text(encoding="utf-8"))] == []
 
 
 def test_tox_runs_each_tier() -> None:

@@ -14,6 +14,7 @@ A test marked ``slow`` or ``nightly`` is of that tier wherever it stands; for al
 else of their folder.
 """
 
+import re
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -88,3 +89,13 @@ def tier_of(file: Path) -> str:
     if not rows:
         raise pytest.UsageError(f"{name}: tests/tiers.py does not say where it runs")
     return TIERS[rows[0]]
+
+
+def rows_of(expression: str) -> set[str]:
+    """Return of which tiers a file must be for ``-m expression`` to choose some of its tests; the empty set if of any.
+
+    Only "slow", "nightly" and "smoke" choose tests in files of other tiers.
+    """
+    plain = re.fullmatch(r"\(?(\w+(?: or \w+)*)\)?(?: and not unmeasured)?", expression)
+    rows = set(plain[1].split(" or ")) if plain else set()
+    return rows if rows <= {"everywhere", "once"} else set()
