@@ -43,9 +43,12 @@ def environment(*plugins: str, autoload: bool = False) -> dict[str, str]:
 
 
 _FORKS = """
-import json, os, sys
-import structsync.cli
+import gc, json, os, runpy, sys
+import {imported}
+from structsync.testing._search.engine_choice import chosen
 
+chosen()  # half a second, once for all
+gc.freeze()
 for line in sys.stdin:
     asked = json.loads(line)
     child = os.fork()
@@ -54,19 +57,28 @@ for line in sys.stdin:
         os.environ.clear()
         os.environ.update(asked["env"])
         sys.path[0] = asked["cwd"]
-        sys.argv[:] = ["structsync", *asked["arguments"]]
+        sys.argv[:] = asked["command"]
         for number, file in enumerate([os.devnull, asked["out"], asked["err"]]):
             os.dup2(os.open(file, os.O_RDWR), number)
-        sys.exit(structsync.cli.main())
+        {main}
+        sys.exit()
     _, status = os.waitpid(child, 0)
     print(os.waitstatus_to_exitcode(status), flush=True)
 """
+# Of pytest's own all that it imports in any case; not the plugins, whose asserts it rewrites as it imports them.
+_PYTEST = "pytest, hypothesis, trio.testing, structsync.testing._explore"
+_SERVERS = {
+    "structsync": _FORKS.format(imported="structsync.cli", main="sys.exit(structsync.cli.main())"),
+    "pytest": _FORKS.format(
+        imported=_PYTEST, main='runpy.run_module("pytest", run_name="__main__", alter_sys=True)'
+    ),
+}
 
 
 @cache
-def _forking() -> subprocess.Popen[str]:
+def _forking(program: str) -> subprocess.Popen[str]:
     started = subprocess.Popen(
-        [sys.executable, "-c", _FORKS],
+        [sys.executable, "-c", _SERVERS[program]],
         env=environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -81,12 +93,12 @@ def _forking() -> subprocess.Popen[str]:
     return started
 
 
-def structsync_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command `structsync` in a process of its own, forked from one that has it imported.
+def _forked(program: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process of its own, forked from one that has it imported.
 
     An import for each run would take ten times as long as most of them do.
     """
-    forking = _forking()
+    forking = _forking(program)
     assert forking.stdin is not None
     assert forking.stdout is not None
     with tempfile.TemporaryDirectory() as folder:
@@ -94,7 +106,7 @@ def structsync_command(*arguments: str, cwd: Path) -> subprocess.CompletedProces
         out.touch()
         err.touch()
         asked = {
-            "arguments": arguments,
+            "command": [program, *arguments],
             "cwd": str(cwd),
             "env": environment(),
             "out": str(out),
@@ -104,3 +116,29 @@ def structsync_command(*arguments: str, cwd: Path) -> subprocess.CompletedProces
         forking.stdin.flush()
         code = int(forking.stdout.readline())
         return subprocess.CompletedProcess(arguments, code, out.read_text(), err.read_text())
+
+
+def structsync_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command `structsync` in a process of its own."""
+    return _forked("structsync", *arguments, cwd=cwd)
+
+
+def pytest_command(
+    *arguments: str, cwd: Path, autoload: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Run pytest in a process of its own, with its plugins ours and pytest-trio, and no cache.
+
+    Args:
+      autoload: in an interpreter that has imported nothing yet, with every plugin that is installed.
+    """
+    without_cache = ["-p", "no:cacheprovider", *arguments]
+    if not autoload:
+        return _forked("pytest", *without_cache, cwd=cwd)
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *without_cache],
+        cwd=cwd,
+        env=environment(autoload=True),
+        capture_output=True,
+        text=True,
+        check=False,
+    )

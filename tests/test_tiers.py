@@ -60,7 +60,9 @@ def test_a_file_is_passed_over_only_where_its_tier_decides(expression: str, rows
 def test_only_the_row_of_a_file_puts_its_tests_into_these_tiers() -> None:
     """Or a file that is passed over could hold a test that was asked for."""
     marked = re.compile(r"mark\.(everywhere|once)\b")
-    assert [str(file) for file in TESTS.rglob("*.py") if marked.search(file.read_text(encoding="utf-8"))] == []
+    assert [
+        str(file) for file in TESTS.rglob("*.py") if marked.search(file.read_text(encoding="utf-8"))
+    ] == []
 
 
 def test_tox_runs_each_tier() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from ..children import environment  # noqa: TID252 - the one home of how a child is started
+from ..children import environment, pytest_command  # noqa: TID252 - the one home of how a child is started
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -30,14 +30,7 @@ class Project:
 
     def pytest(self, *arguments: str, autoload: bool = False) -> tuple[int, str]:
         """Run its tests; return the exit code and what was printed."""
-        ran = subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
-            cwd=self.folder,
-            env=environment(autoload=autoload),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        ran = pytest_command(*arguments, cwd=self.folder, autoload=autoload)
         return ran.returncode, ran.stdout + ran.stderr
 
     def replace(self, file: str, old: str, new: str) -> None:

@@ -49,7 +49,7 @@ def loaded(ran: Ran) -> set[str]:
 
 
 def test_the_explorer_is_not_imported_where_nothing_is_explored(tmp_path: Path) -> None:
-    ran = run(tmp_path, ORDINARY, "--explore-seconds=5", head="", conftest=TELL)
+    ran = run(tmp_path, ORDINARY, "--explore-seconds=5", head="", conftest=TELL, autoload=True)
     ours = {name for name in loaded(ran) if name.startswith("structsync.testing")}
     plugin = (
         "",
@@ -66,7 +66,7 @@ def test_the_explorer_is_not_imported_where_nothing_is_explored(tmp_path: Path) 
 
 def test_the_explorer_is_imported_for_an_explored_test(tmp_path: Path) -> None:
     """Else the test above would be green because it does not look."""
-    assert loaded(run(tmp_path, EXPLORED, head="", conftest=TELL)) >= HEAVY
+    assert loaded(run(tmp_path, EXPLORED, head="", conftest=TELL, autoload=True)) >= HEAVY
 
 
 def test_each_public_name_is_known_to_type_checkers_and_at_run_time() -> None:

@@ -15,7 +15,7 @@ from textwrap import dedent
 
 import pytest
 
-from ..children import environment  # noqa: TID252 - the one home of how a child is started
+from ..children import environment, pytest_command  # noqa: TID252 - the one home of how a child is started
 
 HEAD = """
     import pytest, trio, structsync
@@ -65,18 +65,15 @@ def run(
     conftest: str = "",
     autoload: bool = False,
 ) -> Ran:
-    """Run a test file with pytest, which has the plugin installed or is told of it."""
+    """Run a test file with pytest.
+
+    Args:
+      head: the first lines of the file.
+      autoload: in an interpreter that has imported nothing yet, and with every plugin that is installed.
+    """
     (folder / "test_program.py").write_text(dedent(head) + dedent(program), encoding="utf-8")
     (folder / "conftest.py").write_text(dedent(conftest), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
-    ran = subprocess.run(
-        command,
-        cwd=folder,
-        env=environment(autoload=autoload),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = pytest_command(*arguments, cwd=folder, autoload=autoload)
     return Ran(ran.returncode, ran.stdout + ran.stderr, folder)
 
 
