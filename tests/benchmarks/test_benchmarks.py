@@ -86,7 +86,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Quick:
     return Quick(ran.stdout, json.loads(file.read_text())["figures"])
 
 
-@pytest.mark.slow  # for a tool that is run on one version
+@pytest.mark.nightly  # a minute, for a tool that no user runs
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_gives_finite_numbers(row: str, quick: Quick) -> None:
     if row == "server":
@@ -96,7 +96,7 @@ def test_a_row_gives_finite_numbers(row: str, quick: Quick) -> None:
     assert all(0 < median < math.inf for median in medians)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_table_names_the_target_and_what_became_of_it(quick: Quick) -> None:
     assert "<= 1.050" in quick.printed
     assert "met" in quick.printed or "missed" in quick.printed

@@ -20,6 +20,7 @@ from structsync.checking._load import load, shipped_specs
 from structsync.checking._terminal import SearchLine
 from structsync.cli import main
 
+from ..children import structsync_command  # noqa: TID252 - the one home of how a child is started
 from .wheel import SOURCE as GOOD
 
 TOYS = Path(__file__).parent / "toys"
@@ -47,12 +48,7 @@ def run(*arguments: object) -> Result:
 
 
 def run_process(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "structsync.cli", "check", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return structsync_command("check", *map(str, arguments), cwd=Path.cwd())
 
 
 def write(folder: Path, text: str, name: str = "wheel.py") -> Path:

@@ -51,6 +51,7 @@ def run(held: Held, examples: int, steps: int) -> set[str]:
     return taken
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", HELD)
 def test_it_does_what_its_specification_says(name: str) -> None:
     held = HELD[name]

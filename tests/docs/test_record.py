@@ -2,7 +2,6 @@
 
 import importlib
 import shutil
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -10,6 +9,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from ..children import structsync_command  # noqa: TID252 - the one home of how a child is started
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,11 +25,7 @@ def record(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleTy
     for folder in (specs, tests):
         folder.mkdir(parents=True)
     shutil.copy(ROOT / "examples" / "baton" / "baton_spec.py", specs)
-    subprocess.run(
-        [sys.executable, "-m", "structsync.cli", "check", specs, "--update-manifest"],
-        check=True,
-        capture_output=True,
-    )
+    structsync_command("check", str(specs), "--update-manifest", cwd=tmp_path).check_returncode()
     (tests / "test_a.py").write_text(
         '"""What is tested."""\ndef test_a(): ...\ndef test_b(): ...\n'
     )

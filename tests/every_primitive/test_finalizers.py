@@ -185,6 +185,7 @@ def sweep(program: Callable[[Striker, Abandoned], Any], step: int) -> int:
     return k
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_a_block_that_is_collected_in_a_transition_loses_nothing(name: str) -> None:
     # a sweep that strikes nowhere would be green by emptiness

@@ -40,6 +40,7 @@ def test_the_plain_search_makes_each_schedule_once(
     assert found.states == found.memory == 0 or found.memory < 1_000
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("count", "cancels", "executions", "done"),
     [(3, 0, 72, True), (3, 1, 2_000, False), (4, 1, 200, False)],

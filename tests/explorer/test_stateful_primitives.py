@@ -110,7 +110,7 @@ def test_a_permit_that_a_cancelled_acquire_keeps_is_found_with_one_visitor() -> 
     assert shrunk.steps <= 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_permit_lost_between_grant_and_wake_is_found_with_two_visitors() -> None:
     shrunk = found(with_made(PermitsMachine, LostBetweenGrantAndWake), 200)
     assert (shrunk.calls("visit"), shrunk.cancels) == (2, 1)
@@ -118,7 +118,7 @@ def test_a_permit_lost_between_grant_and_wake_is_found_with_two_visitors() -> No
     assert shrunk.deviations <= 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_notification_that_trio_loses_is_found_with_few_takers() -> None:
     """trio.Condition: a notified waiter is cancelled while it waits for the lock."""
     # It takes one or two thousand examples; of the seeds every thirtieth finds it in seventy, as the first one here.
@@ -168,6 +168,7 @@ def test_a_lost_update_needs_no_cancellation() -> None:
     assert (shrunk.calls("add"), shrunk.cancels, shrunk.steps) == (2, 0, 4)
 
 
+@pytest.mark.unmeasured
 def test_a_newcomer_that_barges_is_found_without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fifo, "may_pass", lambda *_: True)
     monkeypatch.setattr(Fifo, "may_be_passed", True)
@@ -183,7 +184,7 @@ def test_a_newcomer_that_barges_is_found_without_a_model(monkeypatch: pytest.Mon
     assert shrunk.calls("visit") <= 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_withdrawal_that_lets_no_task_in_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def withdraw(self: Arbiter[Any], request: Request[Any]) -> list[Request[Any]] | None:
         if not self.leave(request):

@@ -53,7 +53,8 @@ def make(name: str) -> tuple[Any, Any, Any]:
 @pytest.mark.parametrize(
     ("name", "tasks"),
     [
-        ("fifo", MANY),
+        ("fifo", FEWER),
+        pytest.param("fifo", MANY, marks=pytest.mark.nightly),
         ("priority", FEWER),
         ("eligible", FEWER),
         ("lock", FEWER),
