@@ -116,11 +116,11 @@ def who_owned_it_may_claim_it_again(owner: int, names: list[int]) -> None:
     assert (again.status is Status.GRANTED) == (len(names) == 1)
 
 
-def a_lock_is_at_rest_exactly_if_it_has_no_owner(owned: bool, waiting: int) -> None:
+def a_lock_is_quiescent_exactly_if_it_has_no_owner(owned: bool, waiting: int) -> None:
     assert 0 <= waiting <= BOUND
     assert owned or not waiting
     core = owned_by(0, list(range(1, waiting + 1))) if owned else LockCore()
-    assert core.at_rest is not owned
+    assert core.is_quiescent is not owned
 
 
 def an_owner_that_exits_breaks_the_lock_and_all_who_wait(owner: int, names: list[int]) -> None:

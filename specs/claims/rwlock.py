@@ -121,7 +121,7 @@ def only_what_is_held_is_released(writing: bool, who: int) -> None:
     else:
         assert writing
         assert who == WRITER
-        assert core.at_rest
+        assert core.is_quiescent
 
 
 def a_holder_that_exits_breaks_the_lock_and_all_who_wait(reads: bool, writes: list[bool]) -> None:

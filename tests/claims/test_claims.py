@@ -10,7 +10,6 @@ import pytest
 from ._harness import Verdict, analyze, ends_of, failing_at_end, shipped_claims
 from .faults import (
     arbiter,
-    at_rest,
     barrier,
     buffer,
     calls,
@@ -34,6 +33,7 @@ from .faults import (
     plain,
     policy,
     queue,
+    quiescent,
     rate_limiter,
     refusals,
     resource_pool,
@@ -52,7 +52,7 @@ from .faults._planting import Fault, OfASpec, Shared
 CLAIMS = shipped_claims()
 MODULES = (
     arbiter,
-    at_rest,
+    quiescent,
     barrier,
     buffer,
     calls,

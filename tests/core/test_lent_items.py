@@ -120,9 +120,9 @@ def test_what_was_released_is_not_in_hand() -> None:
     core = BufferCore(1)
     core.ask(("item",))
     request, _ = core.ask(Lend())
-    assert not core.at_rest
+    assert not core.is_quiescent
     core.release(request.claim)
-    assert core.at_rest
+    assert core.is_quiescent
     with pytest.raises(RuntimeError, match="not in hand any more"):
         core.release(request.claim)
 

@@ -53,11 +53,11 @@ def test_a_place_is_given_back_once() -> None:
         core.release("a")
 
 
-def test_it_is_at_rest_while_nothing_is_lent() -> None:
+def test_it_is_quiescent_while_nothing_is_lent() -> None:
     core = ResourcePoolCore(1)
-    assert core.at_rest
+    assert core.is_quiescent
     core.submit("a")
-    assert not core.at_rest
+    assert not core.is_quiescent
     core.put_in("a", "item")
     core.put_back("a", 0)
-    assert core.at_rest
+    assert core.is_quiescent

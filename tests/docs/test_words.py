@@ -26,7 +26,7 @@ INSTEAD = {
     r"telling ['`]*repr": "informative repr",
     r"(?:guard|predicate|core|invariant)s? (?:is|are|was|were) (?:not )?asked(?! for)": "evaluated",
     r"ask(?:s|ed|ing)? (?:the|its|each|every|all) (?:guard|predicate|invariant|propert)[a-z]*": "evaluate",
-    r"(?:at|to) rest": "quiescent",
+    r"(?:at|to)[ _]rest": "quiescent",
     r"whoever": "the task that",
     # A question, or a sentence about people ("Who may look"), is none of these.
     r"(?-i:Who)(?= (?!may )[^.?!]*[.:;])": "a task that, the waiter, the holder",
@@ -135,7 +135,6 @@ def test_a_word_that_returns_is_found(tmp_path: Path, text: str, word: str) -> N
         "a release",
         "only the properties that are asked for",
         "all cores are asked for their states",
-        "core.at_rest, and up to restart",
         "[who for who in TASKS if who not in busy]",
         "Who may look\n------------\n\nOnly users.",
         "Who wins? One of them.",

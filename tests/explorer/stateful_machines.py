@@ -189,7 +189,7 @@ class BufferMachine(ScheduledStateMachine):
 
     @invariant()
     def no_task_sleeps_beside_an_item(self) -> None:
-        if self.at_rest and self.items:
+        if self.is_quiescent and self.items:
             assert not self.condition.statistics().tasks_waiting
 
 

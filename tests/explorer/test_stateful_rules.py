@@ -261,10 +261,10 @@ class Sleepers(ScheduledStateMachine):
             try:
                 await trio.sleep(seconds)
             except trio.Cancelled:
-                self.log.append(("cancelled", trio.current_time(), self.at_rest))
+                self.log.append(("cancelled", trio.current_time(), self.is_quiescent))
                 raise
         assert not scope.cancelled_caught
-        self.log.append(("slept", trio.current_time(), self.at_rest))
+        self.log.append(("slept", trio.current_time(), self.is_quiescent))
 
 
 def ended(machine: type[Sleepers]) -> list[list[tuple[str, float, bool]]]:

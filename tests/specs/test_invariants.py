@@ -20,7 +20,7 @@ def queue(*claims: int, policy: str = "fifo") -> SemaphoreCore:
 
 
 @pytest.mark.parametrize("policy", ["fifo", "eligible", "priority"])
-def test_a_queue_whose_next_does_not_fit_is_at_rest(policy: str) -> None:
+def test_a_queue_whose_next_does_not_fit_is_quiescent(policy: str) -> None:
     assert invariants.nothing_grantable_waits(queue(2, 3, policy=policy))
 
 

@@ -30,7 +30,7 @@ class ExclusiveCore(Arbiter[ClaimT]):
         self.conditions: dict[BreaksWaiters, None] = {}
 
     @property
-    def at_rest(self) -> bool:
+    def is_quiescent(self) -> bool:
         return self.owner is None and not self.queue and not self.conditions
 
     def end(self, cause: Hashable) -> list[Request[Any]]:

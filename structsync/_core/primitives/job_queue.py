@@ -42,7 +42,7 @@ class JobQueueCore(Arbiter[Any]):
         self.start_index()
 
     @property
-    def at_rest(self) -> bool:
+    def is_quiescent(self) -> bool:
         """Whether it has ended: until then its workers belong to one run."""
         return self.cause is not None and self.is_drained
 

@@ -163,7 +163,7 @@ class LendingArbiter(Arbiter[Any]):
         self.lent: dict[Hashable, Entry] = {}
 
     @property
-    def at_rest(self) -> bool:
+    def is_quiescent(self) -> bool:
         return not self.queue and not self.lent
 
     def lend(self, claim: Lend) -> Lend:

@@ -48,7 +48,7 @@ class ResourcePoolCore(Arbiter[Any]):
         self.idle: deque[Kept] = deque()  # the newest is at the right
 
     @property
-    def at_rest(self) -> bool:
+    def is_quiescent(self) -> bool:
         return not self.queue and not self.loans
 
     @property

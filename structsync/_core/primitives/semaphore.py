@@ -28,7 +28,7 @@ class SemaphoreCore(Arbiter[int]):
         self.max_value = self.largest = max_value
 
     @property
-    def at_rest(self) -> bool:
+    def is_quiescent(self) -> bool:
         # What is out of an unbounded one is not known: its permits may never have been acquired.
         return not self.queue and (self.max_value is None or self.value >= self.max_value)
 

@@ -146,9 +146,9 @@ class ScheduledStateMachine(RuleBasedStateMachine):
         return self._machine_run.spawn(async_fn(*args), async_fn.__name__)
 
     @property
-    def at_rest(self) -> bool:
+    def is_quiescent(self) -> bool:
         """Whether no task can run; for invariants that need not hold while one can."""
-        return self._machine_run.at_rest
+        return self._machine_run.is_quiescent
 
     async def settle(self) -> None:
         """Wait, in ``teardown``, until every rule that was started has ended.

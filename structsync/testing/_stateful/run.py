@@ -148,7 +148,7 @@ class MachineRun(DrawnSteps):
                     return kind == "end"
 
     @property
-    def at_rest(self) -> bool:
+    def is_quiescent(self) -> bool:
         """Whether no task can run."""
         return self._engine is None or not self._options("run")
 

@@ -47,8 +47,11 @@ a_grant_is_not_noted = Fault(
     LockCore, "grant", grant_unnoted, "lock.who_owned_it_may_claim_it_again"
 )
 
-a_lock_without_a_queue_counts_as_at_rest = Fault(
-    LockCore, "at_rest", Arbiter.at_rest, "lock.a_lock_is_at_rest_exactly_if_it_has_no_owner"
+a_lock_without_a_queue_counts_as_quiescent = Fault(
+    LockCore,
+    "is_quiescent",
+    Arbiter.is_quiescent,
+    "lock.a_lock_is_quiescent_exactly_if_it_has_no_owner",
 )
 
 

@@ -19,7 +19,9 @@ def not_written(core: Any) -> bool:
 
 
 readers_do_not_count = fault(
-    RWLockCore, "at_rest", refuted_by="at_rest.it_is_at_rest_while_no_task_holds_it_and_none_waits"
+    RWLockCore,
+    "is_quiescent",
+    refuted_by="quiescent.it_is_quiescent_while_no_task_holds_it_and_none_waits",
 )(property(not_written))
 
 
@@ -28,11 +30,11 @@ def without_queue(core: Any) -> bool:
 
 
 jobs_that_run_do_not_count = fault(
-    JobQueueCore, "at_rest", refuted_by="at_rest.a_pool_is_at_rest_once_it_has_ended"
+    JobQueueCore, "is_quiescent", refuted_by="quiescent.a_pool_is_quiescent_once_it_has_ended"
 )(property(without_queue))
 
 
-@fault(JobQueueCore, "has_room", refuted_by="at_rest.a_pool_has_room_until_it_is_closed")
+@fault(JobQueueCore, "has_room", refuted_by="quiescent.a_pool_has_room_until_it_is_closed")
 def one_more_is_accepted(core: JobQueueCore) -> bool:
     return core.cause is None and core.accepted <= core.max_queued
 
@@ -42,11 +44,13 @@ def no_task_waits(core: Any) -> bool:
 
 
 no_task_queues_for_the_map = fault(
-    LockMapCore, "at_rest", refuted_by="at_rest.a_map_is_at_rest_while_none_of_its_locks_is_held"
+    LockMapCore,
+    "is_quiescent",
+    refuted_by="quiescent.a_map_is_quiescent_while_none_of_its_locks_is_held",
 )(property(no_task_waits))
 
 
-@fault(CapacityLimiterCore, "held_by", refuted_by="at_rest.who_holds_a_token_is_known_by_name")
+@fault(CapacityLimiterCore, "held_by", refuted_by="quiescent.who_holds_a_token_is_known_by_name")
 def tokens_have_no_names(core: CapacityLimiterCore, claimant: Hashable) -> Hashable:
     return None
 
@@ -57,6 +61,6 @@ def no_task_is_inside(core: Any) -> bool:
 
 signallers_do_not_count = fault(
     MonitorCore,
-    "at_rest",
-    refuted_by="at_rest.a_monitor_is_at_rest_while_no_task_is_inside_or_waits_and_no_rule_concerns_it",
+    "is_quiescent",
+    refuted_by="quiescent.a_monitor_is_quiescent_while_no_task_is_inside_or_waits_and_no_rule_concerns_it",
 )(property(no_task_is_inside))
