@@ -97,6 +97,7 @@ class Simulation:
 
         Raises:
           SpecError: there is no such action, or no such parameter.
+          TypeError: the action is not given by its name.
         """
         return any(moves_of(self._model, self._call(action, arguments, named)))
 
@@ -106,6 +107,7 @@ class Simulation:
         Raises:
           SpecError: the specification does not allow it in this state, or allows several because
             parameters were left out; or there is no such action. The state is what it was.
+          TypeError: the action is not given by its name.
         """
         call = self._call(action, arguments, named)
         moves = [*moves_of(self._model, call)]
@@ -170,6 +172,9 @@ class Simulation:
         return found
 
     def _call(self, action: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Call:
+        given: object = action
+        if not isinstance(given, str):
+            raise TypeError(f"an action is given by its name, a str, not by {given!r}")
         parameters = action_of(self._model, Call(action)).parameters
         if len(arguments) > len(parameters):
             raise SpecError(

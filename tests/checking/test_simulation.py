@@ -85,6 +85,13 @@ def test_a_step_that_is_not_possible_changes_nothing(call: tuple[Any, ...], text
     assert asked.snapshot() == before
 
 
+def test_an_action_is_given_by_its_name() -> None:
+    asked, call = Simulation(Turnstile), Call("open")
+    for take in (asked.apply, asked.allows):
+        with pytest.raises(TypeError, match=r"given by its name, a str, not by open\(\)"):
+            take(call)  # type: ignore[arg-type]
+
+
 def test_an_argument_is_that_of_a_step_only_if_it_is_of_its_type_too() -> None:
     asked = Simulation(Turnstile)
     assert not asked.allows("pay", "a", True)

@@ -80,7 +80,7 @@ def test_a_block_is_passed_on_as_a_context_manager() -> None:
 
 
 # Each line must be refused by both: an ignore that is not needed is an error, too.
-async def _refused(stack: AsyncExitStack, lock: structsync.RWLock) -> None:
+async def refused(stack: AsyncExitStack, lock: structsync.RWLock) -> None:
     await stack.enter_async_context(lock)  # type: ignore[arg-type]  # to read or to write?
     await stack.enter_async_context(structsync.Latch(1))  # type: ignore[arg-type]  # no block
     lock.write_locked()  # type: ignore[attr-defined]  # writing(), or locked()

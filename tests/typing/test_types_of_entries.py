@@ -133,7 +133,7 @@ async def test_an_entry_on_the_instance_is_one_that_can_be_passed_on() -> None:
 
 
 # Each line must be refused by both: an ignore that is not needed is an error, too.
-async def _refused(account: Account, monitor: Monitor) -> None:
+async def refused(account: Account, monitor: Monitor) -> None:
     await account.deposit("much")  # type: ignore[arg-type]  # no str
     await account.deposit()  # type: ignore[call-arg]  # too few
     await account.show("eur", True)  # type: ignore[call-arg]  # by keyword
@@ -153,7 +153,7 @@ def of_an_account(self: Account, amount: int, reason: str = "") -> bool:
     return True
 
 
-def _refused_guards() -> None:
+def refused_guards() -> None:
     class Purse(Monitor):
         balance = 0
 

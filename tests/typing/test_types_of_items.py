@@ -116,7 +116,7 @@ async def test_a_subscription_has_the_type_of_the_broadcast() -> None:
 
 
 # Each line must be refused by both: an ignore that is not needed is an error, too.
-async def _refused(
+async def refused(
     buffer: Buffer[str],
     sender: SendingEnd[str],
     receiver: ReceivingEnd[int],

@@ -207,7 +207,7 @@ async def test_a_core_and_what_its_primitive_calls_have_the_type_of_the_claim() 
 
 
 # Each line must be refused by both: an ignore that is not needed is an error, too.
-def _refused(event: PrimitiveEvent, core: TicketCore, owned: lowlevel.OwnedPrimitive[Task]) -> None:
+def refused(event: PrimitiveEvent, core: TicketCore, owned: lowlevel.OwnedPrimitive[Task]) -> None:
     observe(lambda: None)  # type: ignore[arg-type, misc]  # of an event
     event.kind = "closed"  # type: ignore[misc]  # frozen
     kind: EventKind = "lost"  # type: ignore[assignment]  # no such

@@ -182,7 +182,7 @@ async def test_groups_are_blocks_of_their_own_types() -> None:
 
 
 # Each line must be refused by both: an ignore that is not needed is an error, too.
-async def _refused(semaphore: Semaphore, lock: Lock, barrier: Barrier, queue: WaitQueue) -> None:
+async def refused(semaphore: Semaphore, lock: Lock, barrier: Barrier, queue: WaitQueue) -> None:
     Semaphore(1, 1)  # type: ignore[call-arg]  # by keyword, as trio's
     Semaphore(1, policy="lifo")  # type: ignore[arg-type]  # no such policy
     Semaphore(1, checkpoint="never")  # type: ignore[arg-type]  # no such mode
