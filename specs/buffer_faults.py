@@ -232,7 +232,7 @@ class ClosedTakesMoreWaiters(BufferCore):
 
 @fault(BufferSpec, "core", refuted_by="closed_stays_closed")
 class CompletingOpensItAgain(BufferCore):
-    """A closed buffer is in service again once it is complete (C1)."""
+    """A closed buffer is usable again once it is complete (C1)."""
 
     def complete(self, for_puts: Any, for_gets: Any) -> Ended:
         self.cause = None

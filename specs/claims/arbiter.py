@@ -95,7 +95,7 @@ class OfOurs(Guarded):
 
 
 class OfOursThatEvaluates(OfOurs):
-    """A core that ships, and asks a function of the user's."""
+    """A core that ships, and evaluates a function of the user's."""
 
     __module__ = "structsync._core.of_ours"
 
@@ -130,9 +130,9 @@ def an_error_of_the_users_ends_one_request_and_ours_none(which: int, claim: int)
 def what_is_evaluated_now_raises_what_the_user_raised(which: int, is_submitted: bool) -> None:
     assert 0 <= which < 3
     core = GUARDED[which]()
-    ask: Callable[[int], object] = core.submit if is_submitted else core.admissible_or_error
+    evaluate: Callable[[int], object] = core.submit if is_submitted else core.admissible_or_error
     try:
-        ask(0)
+        evaluate(0)
     except LookupError as error:
         words = str(error)
     else:
