@@ -99,7 +99,7 @@ def what_an_ended_task_owned_stays_with_it(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(OwnedPrimitive, "_owner_exited", lambda self, task, claim: None)
 
 
-def a_turn_is_not_given_back(patch: pytest.MonkeyPatch) -> None:
+def a_turn_is_not_released(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(test_user_written.fair_queues.TurnsCore, "discharge", lambda self, claim: None)
 
 
@@ -740,7 +740,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_user_written.test_what_an_ended_task_owned_is_released_if_that_is_chosen,
         (what_an_ended_task_owned_stays_with_it,),
     ),
-    (test_user_written.test_a_fair_queue_gives_each_its_turn, (a_turn_is_not_given_back,)),
+    (test_user_written.test_a_fair_queue_gives_each_its_turn, (a_turn_is_not_released,)),
     (
         test_user_written.test_no_task_boards_where_others_step_off,
         (the_ferry_boards_after_landing,),
