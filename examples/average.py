@@ -7,7 +7,7 @@ Prints::
 
     the average of 3 values is 20
     the first one has 11 now
-    no one has asked what became of the last call, and it was carried out: 12
+    no task has asked what became of the last call, and it was carried out: 12
 """
 
 import sys
@@ -74,7 +74,7 @@ async def parent(url: str) -> None:
         session.start(first.set_value, 12)
         while (value := await first.get_value()) != 12:
             pass
-        print(f"no one has asked what became of the last call, and it was carried out: {value}")
+        print(f"no task has asked what became of the last call, and it was carried out: {value}")
         nursery.cancel_scope.cancel()
 
 

@@ -1,4 +1,4 @@
-"""A bounded buffer by guards: the functions say what they do, and the guards say when.
+"""A bounded buffer by guards: the functions do the work, and guards decide when they may run.
 
 No task waits in a loop, and no task notifies another. A producer that is cancelled while it waits has put
 nothing.

@@ -28,7 +28,7 @@ async def wait_on(condition: trio.Condition | structsync.Condition) -> None:
         await condition.wait()
 
 
-async def show_who_hears(
+async def show_which_hear(
     title: str,
     lock: trio.Lock | structsync.Lock,
     conditions: dict[str, trio.Condition | structsync.Condition],
@@ -57,11 +57,11 @@ async def show_who_hears(
 
 async def main() -> None:
     theirs = trio.Lock()
-    await show_who_hears(
+    await show_which_hear(
         "trio", theirs, {name: trio.Condition(theirs) for name in ("not full", "not empty")}
     )
     ours = structsync.Lock()
-    await show_who_hears(
+    await show_which_hear(
         "structsync",
         ours,
         {name: structsync.Condition(ours) for name in ("not full", "not empty")},

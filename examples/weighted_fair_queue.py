@@ -100,7 +100,7 @@ async def main() -> None:
 
 
 @explore(exhaustive=True)
-async def test_one_has_the_turn_and_who_gives_up_pays_for_none(x: ExploredRun) -> None:
+async def test_one_has_the_turn_and_one_that_gives_up_pays_for_none(x: ExploredRun) -> None:
     turns = WeightedFairQueue(1, {"gold": 2, "silver": 1})
     served: set[str] = set()
 

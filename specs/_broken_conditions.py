@@ -40,7 +40,7 @@ class ReturnsWithoutTheLock(ConditionCore):
         pass
 
 
-class CancelledKeepsItsPlace(ConditionCore):
+class CancelledKeepsItsPosition(ConditionCore):
     def cancel(self, request: Request[Any]) -> Ended | None:
         if request.queue is not self.lock.queue:
             return super().cancel(request)

@@ -73,7 +73,7 @@ class Replica:
         session, number = self.keys.pop(who)
         del self.tokens[who]
         seen = self.preview(self.core, (session, number))
-        self.foreseen = None if seen is None else [self.who_has(key) for key in seen]
+        self.foreseen = None if seen is None else [self.client_of(key) for key in seen]
         self.deliver(Verb.RELEASE, session, number)
         self.hear()
 
@@ -96,7 +96,7 @@ class Replica:
     def hear(self) -> None:
         """Tell the clients what has become of their requests."""
         for one in self.outcomes:
-            who = self.who_has(one.key)
+            who = self.client_of(one.key)
             if not who:
                 continue
             if one.token:
@@ -110,14 +110,14 @@ class Replica:
 
     # ==== Views ====
 
-    def who_has(self, key: Key) -> str:
+    def client_of(self, key: Key) -> str:
         """Return whose request this is; nothing, if there is no such request."""
         return next((who for who, its in self.keys.items() if its == tuple(key)), "")
 
     def queue(self, name: str) -> list[str]:
         """Return which clients wait for what has this name, in the order of arrival."""
         found = self.core.named.get(name)
-        return [] if found is None else [self.who_has(one.waiter) for one in found.core.queue]
+        return [] if found is None else [self.client_of(one.waiter) for one in found.core.queue]
 
     # ==== Snapshots ====
 

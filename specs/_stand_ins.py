@@ -62,7 +62,7 @@ class StandIns:
         self.asked: set[str] = set()  # whose hosts have not answered yet
         self.held: list[str | None] = [None, None]  # for which call each object is reserved
         self.inside: set[str] = set()  # of these, which calls have started
-        self.line: list[str] = []  # which calls were set aside, and wait where their object is
+        self.aside: list[str] = []  # which calls were set aside, and wait where their object is
 
     def _triggered(self, call: Invocation) -> None:
         self.ran.append(call.task)
@@ -87,14 +87,14 @@ class StandIns:
             self.reserve(who)
         else:
             self.ready.set_aside(who)
-            self.line.append(who)
+            self.aside.append(who)
             self.carry([])
 
     def reserve(self, who: str) -> None:
         """Reserve the object, and say so; be let go at once if that is not wanted any more."""
         self.begin()
         at = CALLS[who][0]
-        self.line = [one for one in self.line if one != who]
+        self.aside = [one for one in self.aside if one != who]
         self.held[at] = who
         if self.ready.reserved(who):
             self.carry(self.monitors[at].settle())
@@ -134,7 +134,7 @@ class StandIns:
     def forget(self, who: str) -> None:
         del self.ready.stages[who]
         self.asked.discard(who)
-        self.line = [one for one in self.line if one != who]
+        self.aside = [one for one in self.aside if one != who]
 
     def carry(self, ended: Ended) -> None:
         """Let the calls in that may start, and tell hosts what is wanted of them."""
@@ -161,7 +161,7 @@ class StandIns:
         return self.held[at] is None and not self.head_of_queue(at)
 
     def head_of_queue(self, at: int) -> list[str]:
-        return [who for who in self.line if CALLS[who][0] == at][:1]
+        return [who for who in self.aside if CALLS[who][0] == at][:1]
 
     def queue(self, at: int) -> list[str]:
         return [one.waiter for one in self.monitors[at].queue]
@@ -186,11 +186,11 @@ class StandIns:
             frozenset(self.asked),
             tuple(self.held),
             frozenset(self.inside),
-            tuple(self.line),
+            tuple(self.aside),
         )
 
     def restore(self, snapshot: tuple[Any, ...]) -> None:
-        monitors, stages, self.lit, asked, held, inside, line = snapshot
+        monitors, stages, self.lit, asked, held, inside, aside = snapshot
         self.ready.stages.clear()
         self.ready.stages.update({who: Stage(stage) for who, stage in stages})
         for one, ((state, cause, queue, ranks), urgent) in zip(
@@ -198,5 +198,5 @@ class StandIns:
         ):
             calls = tuple([(self.calls[who], who) for who in queue])
             one.restore(((state, cause, calls, ranks), urgent))
-        self.asked, self.held, self.inside, self.line = {*asked}, [*held], {*inside}, [*line]
+        self.asked, self.held, self.inside, self.aside = {*asked}, [*held], {*inside}, [*aside]
         self.begin()

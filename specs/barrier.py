@@ -153,7 +153,7 @@ class BarrierSpec(FifoSpec):
 
     @invariant
     def it_is_usable_until_it_is_broken_or_closed(self) -> bool:
-        """It is broken since a round broke and until a reset, closed since a close, and else in service (C1)."""
+        """It is broken since a round broke and until a reset, closed since a close, and else usable (C1)."""
         return self.core.cause == self.why
 
     # ==== Step properties ====

@@ -183,7 +183,7 @@ class ADeserterIsStillInTheQueue(BarrierCore):
 
 
 @fault(BarrierSpec, "core", refuted_by="a_party_that_left_is_not_counted")
-class WhoLeavesIsWaitedFor(BarrierCore):
+class APartyThatLeftIsWaitedFor(BarrierCore):
     """A party that leaves is not waited for in this round, but in the next ones."""
 
     def remove_party(self, action: Action = None) -> Ended:

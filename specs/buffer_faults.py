@@ -36,7 +36,7 @@ class WithdrawalWakesNoTask(BufferCore):
 
 
 @fault(BufferSpec, "core", refuted_by="no_item_is_lost_or_doubled")
-class TheItemOfWhoGivesUpIsLost(BufferCore):
+class TheItemOfAWithdrawnGetIsLost(BufferCore):
     """A get that is withdrawn takes an item along (P13: cpython asyncio.Queue; P16: anyio#146)."""
 
     def withdraw(self, request: Request[Any]) -> Ended | None:
@@ -57,7 +57,7 @@ class AnItemStaysWhereItWas(BufferCore):
 
 
 @fault(BufferSpec, "core", refuted_by="no_item_is_lost_or_doubled")
-class WhoGivesUpHasPutAllTheSame(BufferCore):
+class AWithdrawnPutHasPutAllTheSame(BufferCore):
     """A put that is withdrawn leaves its item behind."""
 
     def withdraw(self, request: Request[Any]) -> Ended | None:
@@ -106,7 +106,7 @@ class APutIsTakenAfterTheEnd(BufferCore):
 
 
 @fault(BufferSpec, "core", refuted_by="what_is_complete_takes_nothing")
-class WhoWaitsForMoreIsNotTold(BufferCore):
+class ATaskThatWaitsForMoreIsNotTold(BufferCore):
     """complete() ends the puts, and tasks that wait to get sleep on (C2: gh-117531)."""
 
     def complete(self, for_puts: Any, for_gets: Any) -> Ended:
@@ -141,7 +141,7 @@ class TheOldestComesOut(BufferCore):
 
 
 @fault(BufferSpec, "core", refuted_by="no_task_is_handed_nothing")
-class WhoAsksForTwoMayGetNothing(BufferCore):
+class AGetOfTwoMayGetNothing(BufferCore):
     """A get of several is granted where there is nothing."""
 
     def exchange(self, claim: Any, ahead: Request[Any] | None, takes: bool) -> Any:
@@ -232,7 +232,7 @@ class ClosedTakesMoreWaiters(BufferCore):
 
 @fault(BufferSpec, "core", refuted_by="closed_stays_closed")
 class CompletingOpensItAgain(BufferCore):
-    """A closed buffer is in service again once it is complete (C1)."""
+    """A closed buffer is usable again once it is complete (C1)."""
 
     def complete(self, for_puts: Any, for_gets: Any) -> Ended:
         self.cause = None

@@ -267,5 +267,5 @@ class SeveralHostsSpec(CallsSpec):
         self.core.bury()
 
     @action(when=lambda spec: spec.core.believed != spec.core.up, fair=True)
-    def read_who_hosts(self) -> None:
+    def read_which_session_hosts(self) -> None:
         self.core.believed = self.core.up

@@ -47,7 +47,7 @@ class GrowingWakesNoTask(CapacityLimiterCore):
 
 
 @fault(CapacityLimiterSpec, "core", refuted_by="a_queued_request_is_served")
-class PausedForEver(CapacityLimiterCore):
+class PausedForever(CapacityLimiterCore):
     """At full size again, it grants no token to a task in the queue."""
 
     def admits(self, claim: Hashable) -> bool:

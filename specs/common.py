@@ -121,8 +121,8 @@ class QueueSpec(Spec):
     @step
     def closed_stays_closed(self, before: Any) -> bool:
         """Once closed or broken it stays so, and for the same cause (C1)."""
-        was_in_service = before.core.cause is None
-        return was_in_service or bool(self.core.cause == before.core.cause)
+        was_usable = before.core.cause is None
+        return was_usable or bool(self.core.cause == before.core.cause)
 
     @step
     def ended_requests_stay_ended(self, before: Any) -> bool:
@@ -133,7 +133,7 @@ class QueueSpec(Spec):
     def positions_are_kept(self, before: Any) -> bool:
         """A task keeps its position until its request ends, and newcomers join at the end (I2)."""
         ended = [request.waiter for request in self.ended]
-        return invariants.places_are_kept(before.in_queue(), ended, self.in_queue())
+        return invariants.positions_are_kept(before.in_queue(), ended, self.in_queue())
 
 
 class FifoSpec(QueueSpec):

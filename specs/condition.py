@@ -58,12 +58,12 @@ def at(*stages: str) -> Any:
     return who
 
 
-def lock_in_service(spec: ConditionSpec, *arguments: object) -> bool:
+def lock_usable(spec: ConditionSpec, *arguments: object) -> bool:
     return spec.core.lock.cause is None
 
 
 def may_wait(spec: ConditionSpec, who: str, on: str) -> bool:
-    return lock_in_service(spec) and spec.core.conditions[on].cause is None
+    return lock_usable(spec) and spec.core.conditions[on].cause is None
 
 
 class ConditionSpec(Spec):
@@ -131,7 +131,7 @@ class ConditionSpec(Spec):
 
     # ==== Actions ====
 
-    @action(who=at(IDLE), when=lock_in_service)
+    @action(who=at(IDLE), when=lock_usable)
     def acquire(self, who: str) -> None:
         self.move(who, ACQUIRES)
         request = self.core.lock.submit(who, waiter=who)
@@ -184,7 +184,7 @@ class ConditionSpec(Spec):
             self.move(waiting, RAISES)
         self.note(self.core.conditions[on].end("closed"))
 
-    @action(when=lock_in_service)
+    @action(when=lock_usable)
     def close_lock(self) -> None:
         self.note(self.core.lock.end("closed"))
 
@@ -197,7 +197,7 @@ class ConditionSpec(Spec):
     @terminal
     def all_tasks_were_told(self) -> bool:
         """When the lock is closed or broken, and all tasks are idle, nothing more need happen."""
-        return not lock_in_service(self) and at(IDLE)(self) == [*TASKS]
+        return not lock_usable(self) and at(IDLE)(self) == [*TASKS]
 
     # ==== Invariants ====
 

@@ -12,7 +12,7 @@ from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._broken_conditions import (
-    CancelledKeepsItsPlace,
+    CancelledKeepsItsPosition,
     HeirGoesToTheEnd,
     NoHeir,
     ReturnsWithoutTheLock,
@@ -119,9 +119,9 @@ def cancelled_returns_without_the_lock() -> LockWithConditions:
 
 
 @fault(ConditionSpec, "core", refuted_by="the_cancelled_join_at_the_end")
-def cancelled_keeps_its_place() -> LockWithConditions:
+def cancelled_keeps_its_position() -> LockWithConditions:
     """A cancelled task keeps its position, and the one that can use the notification comes later."""
-    return LockWithConditions(CancelledKeepsItsPlace)
+    return LockWithConditions(CancelledKeepsItsPosition)
 
 
 @fault(ConditionSpec, "core", refuted_by="one_owner_at_a_time")

@@ -32,17 +32,17 @@ class AChoiceGetsEverything(Queues):
     claims = GreedyClaims
 
 
-class PlacesKeptClaims(Claims):
+class PositionsKeptClaims(Claims):
     def _withdraw_pending(self) -> None:
         if self.every:
             super()._withdraw_pending()
 
 
 @fault(GroupsSpec, "core", refuted_by="a_position_in_every_queue_or_in_none")
-class AChoiceKeepsItsOtherPlaces(Queues):
+class AChoiceKeepsItsOtherPositions(Queues):
     """A group that was granted one of several stays in the queues of the others, and will be granted them."""
 
-    claims = PlacesKeptClaims
+    claims = PositionsKeptClaims
 
 
 @fault(GroupsSpec, "core", refuted_by="nothing_grantable_waits")
@@ -72,7 +72,7 @@ class OnlyOneQueueIsKept(Queues):
 
 
 @fault(GroupsSpec, "core", refuted_by="positions_are_kept_in_each_queue")
-class PlacesAreNotKept(Queues):
+class PositionsAreNotKept(Queues):
     """When a task withdraws, the head of that queue goes to its end (O2: gh-76915)."""
 
     def withdraw(self, who: str, at: int) -> Ended:
@@ -134,7 +134,7 @@ class WhatIsFreeIsNotTaken(Queues):
     claims = TakesNothing
 
 
-class AsksTheFirst(Claims):
+class OnlyTheFirstRefuses(Claims):
     def refuse(self) -> None:
         self.members[0].arbiter.refuse(self.members[0].claim)
 
@@ -143,10 +143,10 @@ class AsksTheFirst(Claims):
 class OnlyTheFirstClaimIsRefused(Queues):
     """A group waits for what is closed, and blocks those behind it (D8: zio#11187)."""
 
-    claims = AsksTheFirst
+    claims = OnlyTheFirstRefuses
 
 
-class AsksWhetherItIsClosed(Claims):
+class RefusesWhatIsClosed(Claims):
     def refuse(self) -> None:
         for member in self.members:
             if member.arbiter.cause is not None:
@@ -157,7 +157,7 @@ class AsksWhetherItIsClosed(Claims):
 class TooLargeClaimsWait(Queues):
     """A group waits for more than there ever was, and blocks those behind it (D8: zio#11187)."""
 
-    claims = AsksWhetherItIsClosed
+    claims = RefusesWhatIsClosed
 
 
 class SmallFirst(Fifo):

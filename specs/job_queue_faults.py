@@ -83,7 +83,7 @@ class NoTaskIsTold(JobQueueCore):
 
 
 @fault(JobQueueSpec, "core", refuted_by="nothing_waits_when_closed_or_broken")
-class CloseForgetsWhoIsHeldBack(JobQueueCore):
+class CloseForgetsWhatIsHeldBack(JobQueueCore):
     """Closing ends none of the jobs that are held back."""
 
     def close(self, cause: Hashable) -> Ended:

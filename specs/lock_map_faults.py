@@ -98,7 +98,7 @@ class NoTaskIsNext(Locks):
 
 
 @fault(LockMapSpec, "core", refuted_by="every_waiter_is_granted")
-class WhoWaitsWaits(Locks):
+class WaitersWaitForever(Locks):
     """The tasks that wait for a key that was released wait forever."""
 
     lock_type: ClassVar[type[KeyedLockCore]] = _LetsNoTaskIn

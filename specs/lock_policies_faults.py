@@ -21,7 +21,7 @@ class TheLevelIsForgotten(LockCore):
 
 
 @fault(PriorityLimiterSpec, "core", refuted_by="no_more_hold_it_than_may")
-class WhoIsImportantNeedsNoToken(CapacityLimiterCore):
+class AnImportantTaskNeedsNoToken(CapacityLimiterCore):
     """A task of the smallest number is granted a token although none is free."""
 
     def admits(self, claim: Any) -> bool:

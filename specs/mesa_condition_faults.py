@@ -11,7 +11,7 @@ from structsync._core.primitives.condition import ConditionCore
 from structsync._core.queue.request import Request
 from structsync.checking import fault
 
-from ._broken_conditions import CancelledKeepsItsPlace, HeirGoesToTheEnd, NoHeir, TakesTheNewest
+from ._broken_conditions import CancelledKeepsItsPosition, HeirGoesToTheEnd, NoHeir, TakesTheNewest
 from ._monitor_with_condition import MonitorWithCondition
 from .mesa_condition import MesaSpec
 
@@ -74,9 +74,9 @@ def notification_dies_with_the_cancelled_waiter() -> MonitorWithCondition:
 
 
 @fault(MesaSpec, "core", refuted_by="the_cancelled_come_last")
-def cancelled_keeps_its_place() -> MonitorWithCondition:
+def cancelled_keeps_its_position() -> MonitorWithCondition:
     """A cancelled task keeps its position, and the one that can use the notification comes later."""
-    return MonitorWithCondition(CancelledKeepsItsPlace)
+    return MonitorWithCondition(CancelledKeepsItsPosition)
 
 
 @fault(MesaSpec, "core", refuted_by="every_queued_task_enters")

@@ -114,7 +114,7 @@ class LeavesOneQueueCore(LockCore):
 
 
 @fault(MixedGroupsSpec, "core", refuted_by="a_position_in_every_queue_or_in_none")
-class WhoExitsLeavesOneQueue(Queues):
+class ATaskThatExitsLeavesOneQueue(Queues):
     """A task exits while its group waits, and the lock takes it out of its own queue alone."""
 
     def __init__(self, make: Make) -> None:
@@ -131,7 +131,7 @@ class NotIndexedCore(RWLockCore):
 
 
 @fault(MixedGroupsSpec, "core", refuted_by="a_task_that_exits_leaves_every_queue")
-class WhoExitsStaysInAGroup(Queues):
+class ATaskThatExitsStaysInAGroup(Queues):
     """The read-write lock does not know which tasks wait in groups: when one exits, its group waits on."""
 
     def __init__(self, make: Make) -> None:
@@ -163,7 +163,7 @@ class OnlyTheHeadHearsOfTheExit(Queues):
         super().__init__(lambda: replaced(make(), RWLOCK, BreaksItsHeadCore()))
 
 
-class AsksTheFirstClaims(Claims):
+class TheFirstRefusesClaims(Claims):
     def refuse(self) -> None:
         self.members[0].arbiter.refuse(self.members[0].claim)
 
@@ -175,7 +175,7 @@ class AsksTheFirstClaims(Claims):
 class ABrokenLastMemberIsNotSeen(Queues):
     """A group whose last member is broken joins the queues, and blocks them forever."""
 
-    claims = AsksTheFirstClaims
+    claims = TheFirstRefusesClaims
 
 
 # ==== Readers, writers and owners ====

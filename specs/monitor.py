@@ -37,7 +37,7 @@ EFFECTS = {"puts": 1, "puts too": 1, "risks it": 0, "takes one": -1, "takes two"
 HALF_FULL = 1  # one may put, and one may take
 
 
-def in_service(spec: MonitorSpec) -> bool:
+def usable(spec: MonitorSpec) -> bool:
     return spec.core.cause is None
 
 
@@ -85,7 +85,7 @@ class MonitorSpec(QueueSpec):
 
     # ==== Actions ====
 
-    @action(who=idle, when=lambda spec, who: in_service(spec))
+    @action(who=idle, when=lambda spec, who: usable(spec))
     def enter(self, who: str) -> None:
         try:
             self.submitted(self.core.submit(self.call(who), waiter=who))
@@ -125,7 +125,7 @@ class MonitorSpec(QueueSpec):
     def take_out(self) -> None:
         self.note(self.core.remove(self.core.entries["take"], "taken out"))
 
-    @action(when=in_service)
+    @action(when=usable)
     def close(self) -> None:
         self.note(self.core.end("closed"))
 

@@ -130,7 +130,7 @@ class CancelledIsForgotten(MonitorWithHoareCondition):
 
 
 @fault(HoareSpec, "core", refuted_by="a_signaller_enters_again")
-class TheLineGoesFirst(MonitorWithHoareCondition):
+class TheQueueGoesFirst(MonitorWithHoareCondition):
     """A task that signalled gets in only when no task is in the queue."""
 
     def __init__(self) -> None:

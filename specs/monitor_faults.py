@@ -35,7 +35,7 @@ class TheNewestPermittedGetsIn(BoxCore):
 
 
 @fault(MonitorSpec, "core", refuted_by="nothing_grantable_waits")
-class LeavingAsksNoTask(BoxCore):
+class LeavingEvaluatesNoGuard(BoxCore):
     """A task leaves and none is let in, although what it changed permits one (no signal on exit)."""
 
     def release(self, claim: Invocation) -> Ended:
@@ -44,7 +44,7 @@ class LeavingAsksNoTask(BoxCore):
 
 
 @fault(MonitorSpec, "core", refuted_by="nothing_grantable_waits")
-class ReplacingAGuardAsksNoTask(BoxCore):
+class ReplacingAGuardEvaluatesNone(BoxCore):
     """A guard is removed, and the tasks that it held up sleep on."""
 
     def constrain(self, entry: EntryCore, guard: Guard | None) -> Ended:
@@ -53,7 +53,7 @@ class ReplacingAGuardAsksNoTask(BoxCore):
 
 
 @fault(MonitorSpec, "core", refuted_by="nothing_grantable_waits")
-class OnlyTheOldestOfAnEntryIsAsked(BoxCore):
+class OnlyTheOldestOfAnEntryIsEvaluated(BoxCore):
     """Only the guard of the oldest call of an entry is evaluated, although it depends on the call."""
 
     def candidates(self) -> Iterator[Request[Invocation]]:
@@ -62,7 +62,7 @@ class OnlyTheOldestOfAnEntryIsAsked(BoxCore):
 
 
 @fault(MonitorSpec, "core", refuted_by="guards_hold_at_the_grant")
-class TheGuardIsNotAskedAgain(BoxCore):
+class TheGuardIsNotEvaluatedAgain(BoxCore):
     """The head of the queue gets in when the monitor becomes free, permitted or not."""
 
     def admits(self, claim: Invocation) -> bool:
@@ -71,7 +71,7 @@ class TheGuardIsNotAskedAgain(BoxCore):
 
 
 @fault(MonitorSpec, "core", refuted_by="no_permitted_call_is_passed")
-class TheEntriesAreAskedInTurn(BoxCore):
+class TheEntriesAreEvaluatedInTurn(BoxCore):
     """An entry with a call that is permitted is served before the next entry, however old the others' calls are."""
 
     def candidates(self) -> Iterator[Request[Invocation]]:

@@ -54,7 +54,7 @@ def the_newest_that_fits(initial_value: int, **options: Any) -> SemaphoreCore:
 
 
 @fault(EligibleSpec, "core", refuted_by="nothing_grantable_waits")
-def newcomers_queue_behind_those_who_do_not_fit(value: int, **options: Any) -> SemaphoreCore:
+def newcomers_queue_behind_those_that_do_not_fit(value: int, **options: Any) -> SemaphoreCore:
     """A newcomer that fits is put behind those that do not, and is not looked at again."""
     return _Core(value, **options, wrong=_NoTaskPasses())
 

@@ -42,10 +42,10 @@ def idle(spec: PoolModelSpec) -> list[str]:
 
 def making(spec: PoolModelSpec) -> list[str]:
     """Return which tasks have a place with nothing in it, and close nothing there."""
-    return [who for who, item in spec.places if item is None and who not in who_closes(spec)]
+    return [who for who, item in spec.places if item is None and who not in tasks_that_close(spec)]
 
 
-def who_closes(spec: PoolModelSpec) -> list[str]:
+def tasks_that_close(spec: PoolModelSpec) -> list[str]:
     return [who for who, _ in spec.closing]
 
 

@@ -131,7 +131,7 @@ def newcomers_are_compared_with_the_withdrawn(ageing: int | None) -> SemaphoreCo
 
 
 @fault(FewLevelsSpec, "core", refuted_by="the_most_important_is_granted")
-def a_level_keeps_the_rank_of_who_has_left(ageing: int | None) -> SemaphoreCore:
+def a_level_keeps_the_rank_of_a_request_that_has_left(ageing: int | None) -> SemaphoreCore:
     """A later request stands as far ahead as the one that was first on the level."""
     return LevelsCore(ageing, _with(_NotBroughtUpToDate, ageing))
 

@@ -39,7 +39,7 @@ class AnotherClockFillsTheBucket(RateLimiterCore):
 
 
 @fault(RateLimiterSpec, "core", refuted_by="only_what_is_there_is_granted")
-class WhoIsLateIsGrantedAsOfItsTime(RateLimiterCore):
+class ALateRequestIsGrantedAsOfItsTime(RateLimiterCore):
     """Where the clock is read late, all are granted at once that would have been one after the other till then."""
 
     def elapse(self, now: float) -> Ended:
@@ -102,7 +102,7 @@ class TooMuchIsWaitedFor(RateLimiterCore):
 
 
 @fault(RateLimiterSpec, "core", refuted_by="impossible_claims_are_refused")
-class ALongRestLendsMore(RateLimiterCore):
+class ALongIdleTimeLendsMore(RateLimiterCore):
     """A long idle period brings more than the bucket holds, for a task that asks for that much."""
 
     def admits(self, claim: int) -> bool:
@@ -110,7 +110,7 @@ class ALongRestLendsMore(RateLimiterCore):
 
 
 @fault(RateLimiterSpec, "core", refuted_by="nothing_can_be_released")
-class PermitsAreGivenBack(RateLimiterCore):
+class PermitsAreReleased(RateLimiterCore):
     """A permit can be released, as a semaphore's."""
 
     def discharge(self, claim: int) -> None:

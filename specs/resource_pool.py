@@ -28,7 +28,7 @@ from .pool_model import (
     idle,
     making,
     may_discard,
-    who_closes,
+    tasks_that_close,
     with_item,
 )
 
@@ -70,7 +70,7 @@ class ResourcePoolSpec(PoolModelSpec):
         """A check says that the item cannot be used."""
         self.begin_to_close(who)
 
-    @action(who=who_closes, fair=True)
+    @action(who=tasks_that_close, fair=True)
     def close_item(self, who: str) -> None:
         """The item is closed: a borrower goes on with the next, and a helper releases the place."""
         self.closing = tuple(one for one in self.closing if one[0] != who)

@@ -101,7 +101,7 @@ class TheOldestIsLent(ResourcePoolCore):
 
 
 @fault(ResourcePoolSpec, "core", refuted_by="nothing_is_released_twice")
-class APlaceIsGivenBackTwice(ResourcePoolCore):
+class APlaceIsReleasedTwice(ResourcePoolCore):
     """A second release of a place is accepted in silence."""
 
     def discharge(self, claim: Hashable) -> None:

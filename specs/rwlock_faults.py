@@ -51,7 +51,7 @@ class NewcomersReadAtOnce(RWLockCore):
 
 
 @fault(RWLockSpec, "core", refuted_by="a_queued_request_is_served")
-class ReadersPassForEver(NewcomersReadAtOnce):
+class ReadersPassForever(NewcomersReadAtOnce):
     """Readers come and go, and a writer starves."""
 
 

@@ -23,7 +23,7 @@ from .permits import PermitsSpec, alike, holding, waiting
 
 # ==== Bounds ====
 
-# Weights 1, 2 and 3 in one line: a small claim behind a large one and before it, two that fit
+# Weights 1, 2 and 3 in one queue: a small claim behind a large one and before it, two that fit
 # together, one that needs everything. Every published bug of a semaphore needs at most three
 # waiters; six leave three in the queue behind any two that hold.
 WEIGHTS = {"a": 1, "b": 2, "c": 1, "d": 3, "e": 2, "f": 1}

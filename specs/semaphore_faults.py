@@ -148,7 +148,7 @@ class CancelledGrantIsLost(SemaphoreCore):
 
 
 @fault(SemaphoreSpec, "core", refuted_by="ended_requests_stay_ended")
-class WithdrawnKeepsItsPlace(SemaphoreCore):
+class WithdrawnKeepsItsPosition(SemaphoreCore):
     """The cancelled task is told so, and its request stays in the queue (P5: anyio PR 1145)."""
 
     def withdraw(self, request: Request[int]) -> Ended | None:

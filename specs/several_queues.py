@@ -188,7 +188,7 @@ class SeveralQueuesSpec(Spec):
         """A task keeps its positions until its request ends, and newcomers join at the end (I2)."""
         ended = [request.waiter for request in self.ended]
         return all(
-            invariants.places_are_kept(before.core.queue(at), ended, self.core.queue(at))
+            invariants.positions_are_kept(before.core.queue(at), ended, self.core.queue(at))
             for at in self.core.numbers
         )
 

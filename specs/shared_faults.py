@@ -59,7 +59,7 @@ class WhatTheDeadHeldIsLost(Replica):
     shared = KeepsPermitsCore
 
 
-class KeepsPlacesCore(SharedCore):
+class KeepsPositionsCore(SharedCore):
     """Leaves the requests of a dead session in their queues."""
 
     def _end(self, asking: Key) -> Outcomes:
@@ -75,7 +75,7 @@ class KeepsPlacesCore(SharedCore):
 class TheDeadStayInTheQueue(Replica):
     """A session that has died stands in the way of those behind it (kazoo #429: a zombie node deadlocks)."""
 
-    shared = KeepsPlacesCore
+    shared = KeepsPositionsCore
 
 
 class SettlesNothingCore(SharedCore):

@@ -176,7 +176,7 @@ def without_sets(value: Any) -> Any:
 
 
 @fault(SharedRWLockSpec, "core", refuted_by="holders_are_in_the_core")
-class ASnapshotForgetsWhoReads(Replica):
+class ASnapshotForgetsTheReaders(Replica):
     """What an encoder does not know is left out, without a word."""
 
     encode = staticmethod(lambda value: encode(without_sets(value)))

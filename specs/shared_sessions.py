@@ -116,7 +116,7 @@ class SharedSpec(Spec):
     def waiters_are_in_a_queue(self) -> bool:
         """Those in the queues are exactly those that wait: neither dead sessions nor holders."""
         queues = [one.core.queue for one in self.cores()]
-        queued = {self.core.who_has(request.waiter) for queue in queues for request in queue}
+        queued = {self.core.client_of(request.waiter) for queue in queues for request in queue}
         return queued == {who for who in self.core.keys if self.waits(who)}
 
     @invariant

@@ -144,7 +144,7 @@ class AReadyCallIsNotLookedAt(StandIns):
     readiness = ReadyAmongTheOthers
 
 
-class AsksTheOldest(Readiness):
+class DecidesAnew(Readiness):
     """Decides anew each time, as if no host had been asked."""
 
     __slots__ = ()
@@ -162,7 +162,7 @@ class AsksTheOldest(Readiness):
 class AVisitHasAnotherLetGo(StandIns):
     """A host is asked, and let go before it can answer, again and again."""
 
-    readiness = AsksTheOldest
+    readiness = DecidesAnew
 
 
 class AsksOneOfTwo(Readiness):
@@ -235,7 +235,7 @@ class AHostIsNotTold(StandIns):
 
 
 @fault(SwitchesSpec, "core", refuted_by="triggers_run_for_calls_that_start")
-class TriggersRunForWhomIsAsked(StandIns):
+class TriggersRunWhenAHostIsAsked(StandIns):
     """A call is counted when its host is asked, and it may be withdrawn before it starts."""
 
     def propose(self, who: str) -> None:

@@ -183,7 +183,7 @@ class SynchronizerSpec(Spec):
         """A position in a queue is lost by ending alone, and newcomers are at the end (I2)."""
         ended = [one.waiter for one in self.ended]
         return all(
-            invariants.places_are_kept(before.core.queue(at), ended, self.core.queue(at))
+            invariants.positions_are_kept(before.core.queue(at), ended, self.core.queue(at))
             for at in range(2)
         )
 

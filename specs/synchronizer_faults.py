@@ -18,7 +18,7 @@ from .synchronizer_requests import RequestsSpec, Store
 
 
 @fault(SynchronizerSpec, "core", refuted_by="nothing_that_may_start_waits")
-class OtherMonitorsAreNotAsked(Switches):
+class OtherMonitorsAreNotEvaluated(Switches):
     """A trigger permits a call of another monitor, and that sleeps on (H1: a wakeup is lost)."""
 
     def carried(self, ended: Ended) -> Ended:
@@ -28,7 +28,7 @@ class OtherMonitorsAreNotAsked(Switches):
 
 @fault(SynchronizerSpec, "core", refuted_by="a_call_permitted_again_and_again_is_served")
 @fault(SynchronizerSpec, "core", refuted_by="nothing_that_may_start_waits")
-class TheEndOfTheBlockAsksNoTask(Switches):
+class TheEndOfTheBlockEvaluatesNoCall(Switches):
     """The rules have ended, and the calls that they disabled sleep on."""
 
     def end(self) -> Ended:
@@ -37,7 +37,7 @@ class TheEndOfTheBlockAsksNoTask(Switches):
         return []
 
 
-class AsksNewcomers(MonitorCore):
+class EvaluatesNewcomers(MonitorCore):
     """Evaluates rules for a call that arrives, and never again."""
 
     settling = False
@@ -56,7 +56,7 @@ class AsksNewcomers(MonitorCore):
 class DisabledOnArrivalOnly(Switches):
     """A call is not looked at again when it is its turn: another has started between the look and the start."""
 
-    monitor = AsksNewcomers
+    monitor = EvaluatesNewcomers
 
 
 class TakesTheOccupied(Rules):
@@ -137,7 +137,7 @@ class ClosingTellsItsOwnMonitorOnly(Switches):
 
 
 @fault(SynchronizerSpec, "core", refuted_by="positions_are_kept")
-class PlacesAreNotKept(Switches):
+class PositionsAreNotKept(Switches):
     """When a task withdraws, the next in that queue goes to its end (O2: gh-76915)."""
 
     def withdraw(self, who: str) -> Ended:
@@ -165,7 +165,7 @@ class DisabledCallsBlockTheQueue(Switches):
 # ==== Rules that look at the call ====
 
 
-class AsksTheOldest(Rules):
+class EvaluatesTheOldest(Rules):
     """Takes the answer for the oldest call of an entry for that of all."""
 
     __slots__ = ()
@@ -176,24 +176,24 @@ class AsksTheOldest(Rules):
 
 
 @fault(RequestsSpec, "core", refuted_by="nothing_that_may_start_waits")
-class OnlyTheOldestOfAnEntryIsAsked(Store):
+class OnlyTheOldestOfAnEntryIsEvaluated(Store):
     """A younger call that is not disabled waits behind an older one that is."""
 
-    rules = AsksTheOldest
+    rules = EvaluatesTheOldest
 
 
-class AsksForTheEntry(Rules):
+class EvaluatesForTheEntry(Rules):
     """Permits a call where any call of its entry is permitted."""
 
     __slots__ = ()
 
     def permit(self, invocation: Invocation) -> bool:
         others = [one for one in self.arbiter.queue if one.claim.entry is self.entry]
-        return any(super(AsksForTheEntry, self).permit(one.claim) for one in others)
+        return any(super(EvaluatesForTheEntry, self).permit(one.claim) for one in others)
 
 
 @fault(RequestsSpec, "core", refuted_by="no_call_takes_what_is_not_there")
 class OneAnswersForAll(Store):
     """Where one call of an entry is permitted, all are."""
 
-    rules = AsksForTheEntry
+    rules = EvaluatesForTheEntry

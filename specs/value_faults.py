@@ -26,7 +26,7 @@ class OneIsGranted(ValueCore):
 
 
 @fault(ValueSpec, "core", refuted_by="no_task_waits_for_what_is_there")
-class WhoWaitsForAnotherBlocks(ValueCore):
+class AWaiterForAnotherValueBlocks(ValueCore):
     """First come, first served: a task that waits for another value blocks those behind."""
 
     def __init__(self, value: Any) -> None:
@@ -64,7 +64,7 @@ class TheLastIsReset(ValueCore):
 
 
 @fault(ValueSpec, "core", refuted_by="nothing_can_be_released")
-class AValueIsGivenBack(ValueCore):
+class AValueIsReleased(ValueCore):
     """A value can be released, as a permit."""
 
     def discharge(self, claim: Awaited) -> None:

@@ -9,7 +9,7 @@ import trio
 
 
 def no_listener(step: str, pool: Pool) -> None:
-    """Do nothing: no one listens."""
+    """Do nothing: no listener is there."""
 
 
 class Pool:

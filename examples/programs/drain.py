@@ -3,7 +3,7 @@
 Each request holds a read lock while it is served. To drain the service is to write: that waits for all requests
 being served, and later requests wait behind it. Then the lock is closed, and they, like all that come afterwards,
 are sent elsewhere. A request that takes longer than the grace period is cancelled. The deadline ends the wait, not the
-place in the queue: with ``writing()`` under the deadline, those behind would get in when it passes.
+position in the queue: with ``writing()`` under the deadline, those behind would get in when it passes.
 
 Prints::
 
@@ -50,7 +50,7 @@ class Service:
         with self.open.write_request() as request:
             with trio.move_on_after(grace) as scope:
                 await request.wait()
-            self.open.close()  # no task got in meanwhile: a request keeps its place
+            self.open.close()  # no task got in meanwhile: a request keeps its position
         for one in self.at_work:
             one.cancel()
         return not scope.cancelled_caught

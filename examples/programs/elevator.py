@@ -1,7 +1,8 @@
 """An elevator: a monitor says when a passenger may enter, may leave, and when the elevator may move.
 
 Each of the three is a method with its guard, and no method knows of the others. The elevator goes to the nearest
-floor where it has something to do. A passenger who gives up is forgotten, or it would stop there for no one, forever.
+floor where it has something to do. A passenger who gives up is forgotten, or it would stop there forever, for no
+passenger.
 
 Prints::
 

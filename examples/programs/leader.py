@@ -7,7 +7,7 @@ Prints::
 
     a leads in term 1
     b leads in term 2
-    no one leads; there were 2 terms
+    no candidate leads; there were 2 terms
 """
 
 from collections.abc import Awaitable, Callable
@@ -55,7 +55,7 @@ async def main() -> None:
         for scope in scopes:
             scope.cancel()
             await wait_all_tasks_blocked()
-    print(f"no one leads; there were {election.term} terms")
+    print(f"no candidate leads; there were {election.term} terms")
 
 
 @explore(exhaustive=True, search="states")

@@ -39,7 +39,7 @@ TAKERS: list[tuple[Callable[[int], SemaphoreCore], int, bool]] = [
 ]
 
 
-def who_overtakes_makes_those_who_wait_older(which: int, waiting: int) -> None:
+def a_newcomer_that_overtakes_makes_the_waiters_older(which: int, waiting: int) -> None:
     assert 0 <= which < 4
     assert 0 <= waiting <= BOUND
     make, taken, may_pass = TAKERS[which]
@@ -94,8 +94,8 @@ class OfOurs(Guarded):
     __module__ = "structsync._core.of_ours"
 
 
-class OfOursThatAsks(OfOurs):
-    """A core that ships, and asks a function of the user's."""
+class OfOursThatEvaluates(OfOurs):
+    """A core that ships, and evaluates a function of the user's."""
 
     __module__ = "structsync._core.of_ours"
 
@@ -106,7 +106,7 @@ class OfOursThatAsks(OfOurs):
             raise UserCodeFailed(error) from None
 
 
-GUARDED = (Guarded, OfOurs, OfOursThatAsks)
+GUARDED = (Guarded, OfOurs, OfOursThatEvaluates)
 
 
 def an_error_of_the_users_ends_one_request_and_ours_none(which: int, claim: int) -> None:
@@ -127,12 +127,12 @@ def an_error_of_the_users_ends_one_request_and_ours_none(which: int, claim: int)
         assert second.status is Status.GRANTED
 
 
-def what_is_asked_about_now_raises_what_the_user_raised(which: int, is_submitted: bool) -> None:
+def what_is_evaluated_now_raises_what_the_user_raised(which: int, is_submitted: bool) -> None:
     assert 0 <= which < 3
     core = GUARDED[which]()
-    ask: Callable[[int], object] = core.submit if is_submitted else core.admissible_or_error
+    evaluate: Callable[[int], object] = core.submit if is_submitted else core.admissible_or_error
     try:
-        ask(0)
+        evaluate(0)
     except LookupError as error:
         words = str(error)
     else:
@@ -200,9 +200,7 @@ def what_is_not_said_is_first_come_first_served_or_ages_by_a_hundred(which: int)
     assert strict.policy.ageing is None
 
 
-def of_those_that_are_named_alone_it_is_asked_whether_they_fit(
-    which: int, value: int, waiting: int
-) -> None:
+def only_those_that_are_named_are_evaluated(which: int, value: int, waiting: int) -> None:
     assert 0 <= which < waiting <= BOUND
     assert 0 <= value <= 2
     core = with_queue(SemaphoreCore(0, policy="eligible"), [1] * waiting)
@@ -213,7 +211,7 @@ def of_those_that_are_named_alone_it_is_asked_whether_they_fit(
     assert len(core.queue) == waiting - min(value, len(named))
 
 
-def those_who_are_next_are_granted_if_there_is_room(which: int, waiting: int) -> None:
+def the_next_ones_are_granted_if_there_is_room(which: int, waiting: int) -> None:
     assert 0 <= which < 3
     assert 0 <= waiting <= BOUND
     core = with_queue(TAKERS[which][0](0), [1] * waiting)

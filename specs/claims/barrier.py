@@ -58,7 +58,7 @@ def a_party_that_deserts_takes_the_others_along(waiting: int, position: int) -> 
     assert not core.queue
 
 
-def who_leaves_for_good_is_not_waited_for(parties: int, waiting: int) -> None:
+def a_party_that_leaves_for_good_is_not_waited_for(parties: int, waiting: int) -> None:
     assert 0 <= waiting <= BOUND
     assert waiting < parties
     core = barrier(parties, waiting)

@@ -44,7 +44,7 @@ def items_are_put_exactly_where_there_is_room(there: int, several: int, room: in
         assert len(core.items) == there > room - several
 
 
-def who_gets_has_what_leaves_the_buffer(there: int, most: int) -> None:
+def a_task_that_gets_has_what_leaves_the_buffer(there: int, most: int) -> None:
     assert 0 <= there <= BOUND
     assert most >= 1
     core = BufferCore(BOUND)

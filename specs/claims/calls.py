@@ -99,7 +99,9 @@ def the_end_of_a_call_is_kept(
     assert core.running == running - 1
 
 
-def who_is_gone_is_forgotten_but_for_what_runs(there: int, last: int, running: int) -> None:
+def a_caller_that_is_gone_is_forgotten_but_for_what_runs(
+    there: int, last: int, running: int
+) -> None:
     assert 0 <= there <= 2
     assert running >= 1
     core = table(there, last, 2, running)

@@ -21,7 +21,7 @@ def filled(queue: Queue[Any], waiting: int) -> list[Request[Any]]:
     return requests
 
 
-def who_joins_is_the_last(waiting: int) -> None:
+def a_request_that_joins_is_the_last(waiting: int) -> None:
     assert 0 <= waiting <= BOUND
     queue: Queue[Any] = Queue()
     requests = filled(queue, waiting)

@@ -93,7 +93,7 @@ def a_second_claim_is_refused_and_changes_nothing(waiting: int, who: int) -> Non
         raise AssertionError("queued twice")
 
 
-def who_withdrew_may_claim_again(owner: int, names: list[int], position: int) -> None:
+def a_task_that_withdrew_may_claim_again(owner: int, names: list[int], position: int) -> None:
     assert len(names) <= BOUND
     assert 0 <= position < len(names)
     assert distinct([owner, *names])
@@ -105,7 +105,7 @@ def who_withdrew_may_claim_again(owner: int, names: list[int], position: int) ->
     assert index_is_exact(core)
 
 
-def who_owned_it_may_claim_it_again(owner: int, names: list[int]) -> None:
+def a_task_that_owned_it_may_claim_it_again(owner: int, names: list[int]) -> None:
     assert 1 <= len(names) <= BOUND
     assert distinct([owner, *names])
     core = owned_by(owner, names)
@@ -123,7 +123,7 @@ def a_lock_is_quiescent_exactly_if_it_has_no_owner(owned: bool, waiting: int) ->
     assert core.is_quiescent is not owned
 
 
-def an_owner_that_exits_breaks_the_lock_and_all_who_wait(owner: int, names: list[int]) -> None:
+def an_owner_that_exits_breaks_the_lock_and_all_waiters(owner: int, names: list[int]) -> None:
     assert len(names) <= BOUND
     assert distinct([owner, *names])
     core = owned_by(owner, names)
@@ -134,7 +134,7 @@ def an_owner_that_exits_breaks_the_lock_and_all_who_wait(owner: int, names: list
     assert not core.queue
 
 
-def another_that_exits_leaves_the_lock_in_service(owner: int, names: list[int], who: int) -> None:
+def another_that_exits_leaves_the_lock_usable(owner: int, names: list[int], who: int) -> None:
     assert len(names) <= BOUND
     assert distinct([owner, *names])
     assert who != owner

@@ -7,7 +7,7 @@ from structsync._core.primitives.lock_map import LockMapCore
 from ._queue import BOUND, distinct
 
 
-def a_key_is_held_until_the_last_in_line_has_released(names: list[int]) -> None:
+def a_key_is_held_until_the_last_in_the_queue_has_released(names: list[int]) -> None:
     assert 1 <= len(names) <= BOUND
     assert distinct(names)
     home = LockMapCore({"key": "its lock"})

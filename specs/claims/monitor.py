@@ -129,7 +129,7 @@ def a_signal_that_finds_no_waiter_changes_nothing(waiting: int) -> None:
     assert core.waiting() == requests
 
 
-def closing_reaches_who_signalled_and_who_waits(waiting: int) -> None:
+def closing_reaches_signallers_and_waiters(waiting: int) -> None:
     assert 0 <= waiting <= BOUND  # on the condition
     core, _ = occupied(EntryCore("x"), 0)
     condition = HoareConditionCore(core)
@@ -146,7 +146,7 @@ def closing_reaches_who_signalled_and_who_waits(waiting: int) -> None:
     assert not core.conditions
 
 
-def a_guard_on_the_state_that_raises_ends_all_whom_it_was_asked_about(
+def a_guard_on_the_state_that_raises_ends_all_that_it_was_evaluated_for(
     waiting: int, others: int
 ) -> None:
     assert 0 <= waiting <= BOUND

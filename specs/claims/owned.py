@@ -35,7 +35,7 @@ class Slots(OwnedArbiter[Any]):
         return claim in self.owners
 
 
-def who_is_gone_leaves_nothing_behind(waiting: int, gone: int, is_released: bool) -> None:
+def a_task_that_is_gone_leaves_nothing_behind(waiting: int, gone: int, is_released: bool) -> None:
     assert 0 <= waiting <= BOUND
     assert -1 <= gone <= waiting
     core = Slots(1)
@@ -68,7 +68,7 @@ class Sized(Slots):
         return claim[1] <= self.free
 
 
-def those_behind_who_is_gone_are_let_in(free: int, gone: int) -> None:
+def those_behind_a_task_that_is_gone_are_let_in(free: int, gone: int) -> None:
     assert 0 <= free <= 2
     assert 0 <= gone <= 1
     core = Sized(free)

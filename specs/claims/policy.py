@@ -91,7 +91,7 @@ def a_level_that_is_left_does_not_hold_up_a_newcomer(first: int, second: int, ne
     assert core.admissible(1, new) == (new < second)
 
 
-def a_level_has_the_rank_of_who_is_its_first_now(level: int, later: int, other: int) -> None:
+def a_level_has_the_rank_of_its_first_request(level: int, later: int, other: int) -> None:
     assert later >= 1
     core = with_queue(by_priority(1), [1], [level])
     core.next_ticket = later
@@ -165,7 +165,7 @@ def an_ageing_that_is_impossible_is_refused(ageing: int, kind: int, policy: int)
         assert getattr(made, "ageing", given) == given
 
 
-def who_names_no_priority_has_none(which: int) -> None:
+def a_request_that_names_no_priority_has_none(which: int) -> None:
     assert 0 <= which < 5
     core = SemaphoreCore(1, policy="priority", ageing=None)
     last = core.enqueue(5, 1)

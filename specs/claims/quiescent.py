@@ -86,7 +86,7 @@ def a_map_is_quiescent_while_none_of_its_locks_is_held(is_held: bool) -> None:
     assert core.is_quiescent == (not is_held)
 
 
-def who_holds_a_token_is_known_by_name(who: int, lent: int) -> None:
+def a_holder_of_a_token_is_known_by_name(who: int, lent: int) -> None:
     assert 0 <= lent <= 3
     core = CapacityLimiterCore(lent)
     for borrower in range(lent):

@@ -66,7 +66,7 @@ def another_clock_brings_nothing(burst: int, spent: int, elapsed: int, now: int)
     assert (core.now, core.now - core.anchor, core.spent) == (now, elapsed, spent)
 
 
-def who_is_due_is_all_that_fit_by_then(first: int, second: int, now: int) -> None:
+def those_due_are_all_that_fit_by_then(first: int, second: int, now: int) -> None:
     assert 1 <= first <= 2
     assert 1 <= second <= 2
     assert 0 <= now <= 9
@@ -86,7 +86,7 @@ def who_is_due_is_all_that_fit_by_then(first: int, second: int, now: int) -> Non
     assert [core.time_for(one) for one in core.queue] == [first * TICKS, (first + second) * TICKS]
 
 
-def who_is_due_is_who_is_granted(first: int, second: int, now: int) -> None:
+def those_due_are_those_granted(first: int, second: int, now: int) -> None:
     assert 1 <= first <= 2
     assert 1 <= second <= 2
     assert 0 <= now <= 9

@@ -124,7 +124,7 @@ def only_what_is_held_is_released(writing: bool, who: int) -> None:
         assert core.is_quiescent
 
 
-def a_holder_that_exits_breaks_the_lock_and_all_who_wait(reads: bool, writes: list[bool]) -> None:
+def a_holder_that_exits_breaks_the_lock_and_all_waiters(reads: bool, writes: list[bool]) -> None:
     assert len(writes) < BOUND
     core = read(1, [True, *writes]) if reads else written([True, *writes])
     ended = core.owner_exited(-1, "exited")
@@ -146,7 +146,7 @@ def another_that_exits_only_leaves_the_queue(writes: list[bool], who: int) -> No
     assert index_is_exact(core)
 
 
-def a_phase_of_readers_is_all_who_wait_to_read(writes: list[bool]) -> None:
+def a_phase_of_readers_is_all_that_wait_to_read(writes: list[bool]) -> None:
     assert len(writes) <= BOUND
     core = PhaseFairCore()
     core.admit(Access(WRITE, WRITER))
@@ -160,7 +160,7 @@ def a_phase_of_readers_is_all_who_wait_to_read(writes: list[bool]) -> None:
     assert index_is_exact(core)
 
 
-def who_holds_it_is_told_what_to_do_instead(holds_to_write: bool, wants_to_write: bool) -> None:
+def a_holder_is_told_what_to_do_instead(holds_to_write: bool, wants_to_write: bool) -> None:
     assert holds_to_write in (False, True)
     core = RWLockCore()
     core.admit(Access(WRITE if holds_to_write else READ, 0))
@@ -179,7 +179,7 @@ def who_holds_it_is_told_what_to_do_instead(holds_to_write: bool, wants_to_write
     assert not core.queue
 
 
-def who_has_a_request_makes_no_second_one(policy: int, mine: bool, wants: bool) -> None:
+def a_task_with_a_request_makes_no_second_one(policy: int, mine: bool, wants: bool) -> None:
     assert 0 <= policy < 4
     core = make_core(("fifo", "phase", "readers", "writers")[policy])
     core.admit(Access(READ, WRITER))

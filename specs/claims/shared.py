@@ -78,7 +78,7 @@ def what_is_held_is_released_and_nothing_else(situation: int) -> None:
         assert made.rest() == before
 
 
-def who_owns_the_lock_alone_waits_and_notifies(situation: int, is_wait: bool) -> None:
+def only_the_owner_of_the_lock_waits_and_notifies(situation: int, is_wait: bool) -> None:
     assert 0 <= situation < 8
     made = log(situation)
     before = made.rest()
@@ -98,7 +98,7 @@ def who_owns_the_lock_alone_waits_and_notifies(situation: int, is_wait: bool) ->
         assert made.rest() == before
 
 
-def who_waits_is_withdrawn_and_no_other(situation: int) -> None:
+def a_waiter_is_withdrawn_and_no_other(situation: int) -> None:
     assert 0 <= situation < 8
     made = log(situation)
     before = made.rest()
@@ -140,7 +140,7 @@ def a_token_is_larger_than_all_before_it_and_the_stamp_if_that_is(stamp: int) ->
     assert made.core.places[LAST].token == made.core.token == granted.token
 
 
-def whom_a_release_lets_in_is_foreseen(situation: int, behind: int) -> None:
+def those_that_a_release_lets_in_are_foreseen(situation: int, behind: int) -> None:
     assert 0 <= situation < IN_WAIT
     assert 0 <= behind <= 2
     made = log(situation)
@@ -185,7 +185,7 @@ def a_death_in_a_wait_that_was_withdrawn_wakes_no_other(is_withdrawn: bool) -> N
     assert {key[0] for key in made.core.places} == {"other", "third"}
 
 
-def a_name_is_free_once_all_who_waited_are_notified(is_used_again: bool) -> None:
+def a_name_is_free_once_all_waiters_are_notified(is_used_again: bool) -> None:
     assert is_used_again in (False, True)
     made = log(IN_WAIT)
     made.append(Verb.ACQUIRE, ("other", 0), [LOCK])

@@ -63,7 +63,7 @@ def what_would_not_start_any_more_is_let_go(is_reserved: bool, is_open: bool) ->
     assert told == ["changed"] * (3 if is_open and not is_reserved else 2)
 
 
-def who_was_set_aside_is_not_supposed_to_be_ready(is_supposed: bool, stage: int) -> None:
+def a_call_set_aside_is_not_supposed_to_be_ready(is_supposed: bool, stage: int) -> None:
     assert 0 <= stage <= 4
     readiness = Readiness()
     readiness.supposing = is_supposed

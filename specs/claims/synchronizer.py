@@ -42,7 +42,7 @@ def a_call_is_permitted_if_no_synchronizer_disables_it(level: int, one: int, oth
     assert permitted == (level < one and level < other)
 
 
-def the_guard_of_the_entry_is_asked_first(is_open: bool, disabled: bool) -> None:
+def the_guard_of_the_entry_is_evaluated_first(is_open: bool, disabled: bool) -> None:
     assert isinstance(is_open, bool)
     asked: list[str] = []
     rules = ruled(Guard(lambda: answer(is_open, asked, "entry")))
@@ -219,7 +219,7 @@ class Walked(list[Rules]):
         return super().__iter__()
 
 
-def to_know_who_starts_together_a_group_is_walked_once(entries: int) -> None:
+def to_know_which_calls_start_together_a_group_is_walked_once(entries: int) -> None:
     assert 2 <= entries <= BOUND
     group = Walked([ruled() for _ in range(entries)])
     members = list.copy(group)

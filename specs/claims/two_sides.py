@@ -190,7 +190,7 @@ def what_cannot_be_compared_any_more_is_not_lost(there: int, is_numbered: bool) 
 # ==== The queue ====
 
 
-def who_takes_a_place_on_one_side_has_it(kinds: int, which: int) -> None:
+def a_successor_takes_the_position_on_its_side(kinds: int, which: int) -> None:
     assert 0 <= kinds < 8
     assert 0 <= which < BOUND
     queue = Sides()
@@ -226,7 +226,7 @@ def those_whose_end_is_closed_are_broken_and_no_others(closed: int, is_full: boo
     assert all_are(Status.PENDING, left)
 
 
-def those_behind_who_is_broken_are_let_in(is_closed: bool) -> None:
+def those_behind_a_broken_request_are_let_in(is_closed: bool) -> None:
     assert is_closed in (False, True)
     core = BufferCore(2)
     core.items.extend(["there"])

@@ -8,7 +8,7 @@ from structsync._core.primitives.value import Awaited, ValueCore
 from ._queue import BOUND, with_queue
 
 
-def an_assignment_grants_exactly_those_who_want_it(wanted: list[int], value: int) -> None:
+def an_assignment_grants_exactly_those_that_want_it(wanted: list[int], value: int) -> None:
     assert len(wanted) <= BOUND
     assert all(one > 0 for one in wanted)  # no task wants what is there at first
     claims = [Awaited(one.__eq__) for one in wanted]

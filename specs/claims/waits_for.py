@@ -36,7 +36,7 @@ def graph(wanted: int, first: int, second: int, other: int, third: int, fourth: 
     }
 
 
-def who_is_stuck_cannot_be_helped_by_the_others(
+def a_stuck_task_cannot_be_helped_by_the_others(
     wanted: int, first: int, second: int, other: int, third: int, fourth: int
 ) -> None:
     assert first >= 0 <= second
@@ -46,7 +46,7 @@ def who_is_stuck_cannot_be_helped_by_the_others(
     assert not any(can_be_had(waits[who][0][0], found) for who in found)
 
 
-def those_whom_no_other_can_help_are_stuck(
+def those_that_no_other_can_help_are_stuck(
     wanted: int, first: int, second: int, other: int, third: int, fourth: int, which: int
 ) -> None:
     assert 0 <= which < 8

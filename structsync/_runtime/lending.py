@@ -106,7 +106,7 @@ async def _passes(pool: Live[Any], item: Any) -> bool:
 
 @enable_ki_protection
 def leave(pool: Live[Any], loan: Loan, *, is_borrowed: bool = True) -> None:
-    """Give a place back with what is in it, and wake the next; if a transition runs, right after it."""
+    """Release a place with what is in it, and wake the next; if a transition runs, right after it."""
     transitions = transitions_of(pool)
     if transitions.running:
         transitions.later.append(partial(leave, pool, loan, is_borrowed=is_borrowed))

@@ -93,12 +93,12 @@ def _waited_for_by(task: Task) -> Iterator[Worker]:
             behind.append(_acts_for[one])
         if worker is not None and worker.job is not None:  # an idle one waits for no task
             yield worker
-            behind += _who_waits_for(worker.job)
+            behind += _tasks_that_wait_for(worker.job)
         new = [other for other in behind if other not in seen]
         seen.update(new)
         to_visit += new
 
 
-def _who_waits_for(job: Job[Any]) -> list[Task]:
+def _tasks_that_wait_for(job: Job[Any]) -> list[Task]:
     loop = job._loop
     return [*job._waiters] if loop is None or loop.waiter is None else [*job._waiters, loop.waiter]

@@ -1,6 +1,6 @@
 """What `forgets` names is for the properties of steps alone: what else reads it is found out.
 
-In every state that a search stores it is what it was at first, so what an invariant says of it would be true or false
+In every state that a search stores it is what it was at first, so what an invariant returns for it would be true or false
 of that alone.
 """
 

@@ -97,7 +97,7 @@ def ended_for_good(core: Arbiter[Any], *requests: Request[Any]) -> bool:
     return True
 
 
-def places_are_kept(
+def positions_are_kept(
     before: Sequence[object], ended: Collection[object], after: Sequence[object]
 ) -> bool:
     """Requests in the queue stay there in the same order, or end; newcomers join behind them."""

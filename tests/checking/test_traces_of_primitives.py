@@ -87,13 +87,13 @@ def test_a_wrong_condition_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         condition_events()
 
 
-class LeavingAsksNoTask(MonitorCore):
+class LeavingEvaluatesNoGuard(MonitorCore):
     def release(self, claim: Any) -> Any:
         self.discharge(claim)
         return []
 
 
 def test_a_wrong_monitor_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("structsync._primitives.monitor.MonitorCore", LeavingAsksNoTask)
+    monkeypatch.setattr("structsync._primitives.monitor.MonitorCore", LeavingEvaluatesNoGuard)
     with pytest.raises(TraceRefuted, match="TracedMonitor"):
         monitor_events()

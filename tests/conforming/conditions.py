@@ -167,7 +167,7 @@ class SeenCondition(ConditionSpec):
     def there(self) -> list[str]:
         return [who for who in conditions.at(conditions.OWNS)(self) if who not in self.vanished]
 
-    @action(who=there, when=conditions.lock_in_service)
+    @action(who=there, when=conditions.lock_usable)
     def owner_disappears(self, who: str) -> None:
         self.vanished = (who,)
         super().owner_disappears(who)

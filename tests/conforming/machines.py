@@ -66,8 +66,8 @@ OWNED = (*CLOSES, lock.the_end_of_an_owner_is_ignored)
 MODES = (*OWNED, groups.a_request_to_write_only_reads)
 ITEMS = (
     *WAITS,
-    buffer.a_put_is_not_told_to_those_who_get,
-    buffer.the_item_of_who_is_cancelled_is_lost,
+    buffer.a_put_is_not_told_to_those_that_get,
+    buffer.the_item_of_a_cancelled_task_is_lost,
 )
 IN_HAND = (*WAITS, buffer.a_block_that_is_stopped_keeps_its_item)
 JOBS = (
@@ -76,7 +76,7 @@ JOBS = (
     pool.a_cancelled_submission_stays_in_queue,
 )
 TIMERS = (
-    rate_limiter.who_moves_up_to_the_head_has_no_timer,
+    rate_limiter.a_request_that_moves_up_to_the_head_has_no_timer,
     rate_limiter.a_timer_only_withdraws,
 )
 
@@ -322,7 +322,7 @@ HELD: dict[str, Held] = {
         of=("ResourcePool", "PoolItem"),
         spec=lent.SeenPool,
         adapter=lent.OfPool,
-        finds=(*WAITS, resource_pool.a_place_is_given_back_only_by_who_ends_well),
+        finds=(*WAITS, resource_pool.a_place_is_released_only_by_a_borrower_that_ends_well),
         without=lent.NOT_OF_THE_POOL,
     ),
     "groups": Held(
@@ -359,7 +359,7 @@ HELD: dict[str, Held] = {
         of=("Monitor", "Entry"),
         spec=monitors.SeenMonitor,
         adapter=monitors.OfMonitor,
-        finds=(*CLOSES, monitor.a_change_asks_no_task),
+        finds=(*CLOSES, monitor.a_change_evaluates_no_guard),
     ),
     "monitor under a synchronizer": Held(
         of=("Synchronizer",),

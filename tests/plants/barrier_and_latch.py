@@ -59,11 +59,11 @@ def a_cancelled_party_fills_the_round(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(parking_together, "cancel_shielded_checkpoint", checkpoint)
 
 
-def who_leaves_lets_no_task_in(patch: pytest.MonkeyPatch) -> None:
+def leaving_lets_no_task_in(patch: pytest.MonkeyPatch) -> None:
     plant(patch, BarrierCore, barrier_faults.LeavingLetsNoTaskIn)
 
 
-def who_leaves_is_waited_for(patch: pytest.MonkeyPatch) -> None:
+def a_party_that_left_is_waited_for(patch: pytest.MonkeyPatch) -> None:
     """In all rounds but this one."""
     intact = BarrierCore.remove_party
 

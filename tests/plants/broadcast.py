@@ -10,7 +10,7 @@ import trio
 from structsync import Broadcast, acquire_all
 
 
-def who_comes_while_a_put_waits_is_handed_its_item(patch: pytest.MonkeyPatch) -> None:
+def a_task_that_comes_while_a_put_waits_is_handed_its_item(patch: pytest.MonkeyPatch) -> None:
     """Not always: only where another one leaves meanwhile, so that the put asks again."""
 
     async def put(self: Broadcast[object], item: object) -> None:

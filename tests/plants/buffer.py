@@ -19,7 +19,7 @@ from structsync.specs import buffer_faults, lent_items_faults
 from ._reuse import plant
 
 
-def the_item_of_who_is_cancelled_is_lost(patch: pytest.MonkeyPatch) -> None:
+def the_item_of_a_cancelled_task_is_lost(patch: pytest.MonkeyPatch) -> None:
     """P16: what was handed over to a task that is cancelled then is no task's."""
     intact = cancelling.abort
 
@@ -46,7 +46,7 @@ def an_item_is_handed_out_twice(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(BufferCore, "grant", grant)
 
 
-def a_put_is_not_told_to_those_who_get(patch: pytest.MonkeyPatch) -> None:
+def a_put_is_not_told_to_those_that_get(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(items, "tell_others", lambda *_: None)
 
 
@@ -66,7 +66,7 @@ def the_end_of_a_window_takes_nothing(patch: pytest.MonkeyPatch) -> None:
     plant(patch, BufferCore, buffer_faults.TheEndOfAWindowIsIgnored)
 
 
-def who_waits_for_more_is_not_told_of_the_end(patch: pytest.MonkeyPatch) -> None:
+def a_task_that_waits_for_more_is_not_told_of_the_end(patch: pytest.MonkeyPatch) -> None:
     def complete(self: BufferCore, *causes: Any) -> list[Request[Any]]:
         self.completed, self.room = (causes[0], causes[1]), NO_ROOM
         return []

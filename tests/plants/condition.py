@@ -38,7 +38,7 @@ def a_notified_waiter_owns_nothing(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ConditionCore, "notify", notify)
 
 
-def one_is_notified_whatever_was_asked(patch: pytest.MonkeyPatch) -> None:
+def one_is_notified_whatever_the_count(patch: pytest.MonkeyPatch) -> None:
     intact = ConditionCore.notify
     patch.setattr(ConditionCore, "notify", lambda self, count: intact(self, 1))
 

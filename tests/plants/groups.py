@@ -59,7 +59,7 @@ def half_a_group_is_granted(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Claims, "grant", grant)
 
 
-def who_was_not_next_once_is_never_asked_again(patch: pytest.MonkeyPatch) -> None:
+def a_group_that_was_not_next_once_is_never_evaluated_again(patch: pytest.MonkeyPatch) -> None:
     """The hint where consent was refused last is taken for a fact."""
     intact = Claims.consents
 
@@ -74,7 +74,7 @@ def who_was_not_next_once_is_never_asked_again(patch: pytest.MonkeyPatch) -> Non
     patch.setattr(Claims, "consents", consents)
 
 
-def a_block_gives_back_the_first_alone(patch: pytest.MonkeyPatch) -> None:
+def a_block_releases_the_first_alone(patch: pytest.MonkeyPatch) -> None:
     intact = Claims.granted
     patch.setattr(Claims, "granted", lambda self: intact(self)[:1])
 
@@ -83,7 +83,7 @@ def a_claim_to_write_only_reads(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RWLock, "write_claim", RWLock.read_claim)
 
 
-def a_claim_is_made_for_who_made_it(patch: pytest.MonkeyPatch) -> None:
+def a_claim_is_for_the_task_that_made_it(patch: pytest.MonkeyPatch) -> None:
     """And not for who acquires."""
 
     def write_claim(self: RWLock) -> Claim[RWLock]:
@@ -103,7 +103,7 @@ def a_request_is_withdrawn_from_the_first_queue_alone(patch: pytest.MonkeyPatch)
     patch.setattr(parking_together, "withdraw_group", withdraw_group)
 
 
-def a_request_is_given_back_at_each_close(patch: pytest.MonkeyPatch) -> None:
+def a_request_is_released_at_each_close(patch: pytest.MonkeyPatch) -> None:
     """Once by the task that closes it, and once more at the end of the block."""
 
     def close(self: RequestBase) -> None:
@@ -116,20 +116,20 @@ def a_request_is_given_back_at_each_close(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RequestBase, "close", close)
 
 
-def a_request_that_is_given_back_is_granted_all_the_same(patch: pytest.MonkeyPatch) -> None:
+def a_request_that_is_released_is_granted_all_the_same(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RequestBase, "_release", lambda self: None)
     patch.setattr("structsync._primitives.holding.GroupRequest._release", lambda self: None)
 
 
-def what_is_given_back_early_is_all_of_it(patch: pytest.MonkeyPatch) -> None:
+def what_is_released_early_is_all_of_it(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Holding, "release", lambda self, claim: self.close())
 
 
-def what_is_given_back_early_is_given_back_at_the_end(patch: pytest.MonkeyPatch) -> None:
+def what_is_released_early_is_released_at_the_end(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Holding, "release", lambda self, claim: claim.primitive._leave(current_task()))
 
 
-def what_is_kept_is_given_back_with_the_block(patch: pytest.MonkeyPatch) -> None:
+def what_is_kept_is_released_with_the_block(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Holding, "keep", lambda self: self)
 
 

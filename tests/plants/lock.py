@@ -19,7 +19,7 @@ def the_end_of_an_owner_is_ignored(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(OwnedPrimitive, "_owner_exited", lambda self, task, claim: None)
 
 
-def what_an_ended_task_asked_for_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
+def the_request_of_an_ended_task_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
     intact = LockCore.owner_exited
 
     def owner_exited(self: LockCore, claimant: Any, cause: Any) -> list[Request[Any]]:

@@ -20,11 +20,11 @@ def a_lock_that_is_held_is_forgotten(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(KeyedLockCore, "discharge", LockCore.discharge)
 
 
-def a_key_that_was_given_back_stays(patch: pytest.MonkeyPatch) -> None:
+def a_key_that_was_released_stays(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(KeyedLockCore, "discharge", LockCore.discharge)
 
 
-def who_releases_takes_the_entry_from_the_next(patch: pytest.MonkeyPatch) -> None:
+def a_task_that_releases_takes_the_entry_from_the_next(patch: pytest.MonkeyPatch) -> None:
     def release(self: KeyedLockCore, claim: Hashable) -> Any:
         ended = super(KeyedLockCore, self).release(claim)
         self.lock_map.held.pop(self.key, None)

@@ -23,11 +23,11 @@ def two_are_inside(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(MonitorCore, "admissible", lambda self, claim, priority=0: self.admits(claim))
 
 
-def guards_are_not_asked(patch: pytest.MonkeyPatch) -> None:
+def guards_are_not_evaluated(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(EntryCore, "permits", lambda self, invocation: True)
 
 
-def guards_are_asked_on_arrival_only(patch: pytest.MonkeyPatch) -> None:
+def guards_are_evaluated_on_arrival_only(patch: pytest.MonkeyPatch) -> None:
     """A newcomer whose guard holds goes in, and it is not asked again when it is its turn."""
     intact = MonitorCore.admissible
 
@@ -41,14 +41,14 @@ def guards_are_asked_on_arrival_only(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_monitor_left_lets_no_task_in(patch: pytest.MonkeyPatch) -> None:
-    plant(patch, MonitorCore, monitor_faults.LeavingAsksNoTask)
+    plant(patch, MonitorCore, monitor_faults.LeavingEvaluatesNoGuard)
 
 
 def a_guard_that_is_removed_lets_no_task_in(patch: pytest.MonkeyPatch) -> None:
-    plant(patch, MonitorCore, monitor_faults.ReplacingAGuardAsksNoTask)
+    plant(patch, MonitorCore, monitor_faults.ReplacingAGuardEvaluatesNone)
 
 
-def a_change_asks_no_task(patch: pytest.MonkeyPatch) -> None:
+def a_change_evaluates_no_guard(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Monitor, "changed", lambda self: None)
 
 

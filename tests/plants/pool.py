@@ -43,8 +43,8 @@ def a_cancelled_run_leaves_its_job_running(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(job_queue, "cancel_and_wait", stop)
 
 
-def closing_forgets_who_is_held_back(patch: pytest.MonkeyPatch) -> None:
-    plant(patch, JobQueueCore, job_queue_faults.CloseForgetsWhoIsHeldBack)
+def closing_forgets_what_is_held_back(patch: pytest.MonkeyPatch) -> None:
+    plant(patch, JobQueueCore, job_queue_faults.CloseForgetsWhatIsHeldBack)
 
 
 def a_cancelled_wait_loses_its_result(patch: pytest.MonkeyPatch) -> None:

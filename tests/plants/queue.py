@@ -53,7 +53,7 @@ def a_release_lets_no_task_in(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Arbiter, "discharge_and_settle", lambda self, claim: self.discharge(claim))
 
 
-def who_is_granted_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
+def a_granted_request_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
     def grant(self: Arbiter[Any], request: Request[Any], *handed: object) -> None:
         if not handed:
             self.admit(request.claim)
@@ -76,18 +76,18 @@ def a_grant_is_not_marked(patch: pytest.MonkeyPatch) -> None:
 WITH_INDEX = (ClaimantArbiter, LockCore, RWLockCore)
 
 
-def who_leaves_the_queue_stays_in_the_index(patch: pytest.MonkeyPatch) -> None:
+def a_request_that_leaves_the_queue_stays_in_the_index(patch: pytest.MonkeyPatch) -> None:
     for kind in WITH_INDEX:
         patch.setattr(kind, "left", lambda self, request: None)
 
 
-def who_joins_the_queue_is_not_in_the_index(patch: pytest.MonkeyPatch) -> None:
-    who_leaves_the_queue_stays_in_the_index(patch)
+def a_request_that_joins_the_queue_is_not_in_the_index(patch: pytest.MonkeyPatch) -> None:
+    a_request_that_leaves_the_queue_stays_in_the_index(patch)
     for kind in WITH_INDEX:
         patch.setattr(kind, "entered", lambda self, request: None)
 
 
-def who_takes_the_position_of_another_is_not_linked_from_behind(patch: pytest.MonkeyPatch) -> None:
+def a_successor_is_not_linked_from_behind(patch: pytest.MonkeyPatch) -> None:
     """The request behind still names the one that has left as ahead of it."""
     intact = Queue.replace
 
@@ -100,7 +100,9 @@ def who_takes_the_position_of_another_is_not_linked_from_behind(patch: pytest.Mo
     patch.setattr(Queue, "replace", replace)
 
 
-def who_leaves_from_the_middle_takes_those_behind_along(patch: pytest.MonkeyPatch) -> None:
+def a_request_that_leaves_from_the_middle_takes_those_behind_along(
+    patch: pytest.MonkeyPatch,
+) -> None:
     """They are counted still, and no task finds them."""
     intact = Queue.remove
 
@@ -196,7 +198,7 @@ def overtaking_does_not_age(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Arbiter, "take", lambda self, claim: self.admit(claim))
 
 
-def withdrawing_an_ended_request_gives_back(patch: pytest.MonkeyPatch) -> None:
+def withdrawing_an_ended_request_releases(patch: pytest.MonkeyPatch) -> None:
     intact = Arbiter.withdraw
 
     def withdraw(self: Arbiter[Any], request: Request[Any]) -> list[Request[Any]] | None:

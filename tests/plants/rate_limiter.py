@@ -19,8 +19,8 @@ def the_bucket_overflows(patch: pytest.MonkeyPatch) -> None:
     plant(patch, RateLimiterCore, rate_limiter_faults.TheBucketOverflows)
 
 
-def who_is_late_is_granted_as_of_its_time(patch: pytest.MonkeyPatch) -> None:
-    plant(patch, RateLimiterCore, rate_limiter_faults.WhoIsLateIsGrantedAsOfItsTime)
+def a_late_request_is_granted_as_of_its_time(patch: pytest.MonkeyPatch) -> None:
+    plant(patch, RateLimiterCore, rate_limiter_faults.ALateRequestIsGrantedAsOfItsTime)
 
 
 def no_request_is_granted_before_the_clock_is_read(patch: pytest.MonkeyPatch) -> None:
@@ -32,7 +32,7 @@ def a_part_of_a_permit_is_lost(patch: pytest.MonkeyPatch) -> None:
     plant(patch, RateLimiterCore, rate_limiter_faults.AGrantForgetsTheFraction)
 
 
-def who_moves_up_to_the_head_has_no_timer(patch: pytest.MonkeyPatch) -> None:
+def a_request_that_moves_up_to_the_head_has_no_timer(patch: pytest.MonkeyPatch) -> None:
     """Only who joins an empty queue is ever woken."""
     intact = parking_in_time.set_timer
 
@@ -67,7 +67,7 @@ def a_cancellation_beats_the_time(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RateLimiterCore, "withdraw", withdraw)
 
 
-def who_sleeps_behind_a_request_has_no_timer(patch: pytest.MonkeyPatch) -> None:
+def a_task_that_sleeps_behind_a_request_has_no_timer(patch: pytest.MonkeyPatch) -> None:
     """Only the head is woken, and of a request that no task waits for no task is."""
 
     def set_timer(core: RateLimiterCore) -> None:

@@ -19,7 +19,7 @@ from structsync.specs import resource_pool_faults
 from ._reuse import plant
 
 
-def who_makes_no_item_keeps_its_place(patch: pytest.MonkeyPatch) -> None:
+def a_borrower_that_makes_no_item_keeps_its_place(patch: pytest.MonkeyPatch) -> None:
     """As in encode/httpcore #1093."""
     intact = ResourcePoolCore.put_back
 
@@ -95,7 +95,7 @@ def a_close_can_be_cancelled(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(lending, "_close", close)
 
 
-def a_place_is_given_back_only_by_who_ends_well(patch: pytest.MonkeyPatch) -> None:
+def a_place_is_released_only_by_a_borrower_that_ends_well(patch: pytest.MonkeyPatch) -> None:
     """A borrower that is cancelled while an item is made or checked holds its place forever."""
 
     async def borrow(pool: Live[Any], loan: Loan) -> Any:

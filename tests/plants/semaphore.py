@@ -41,7 +41,7 @@ def the_eligible_wait_behind_what_does_not_fit(patch: pytest.MonkeyPatch) -> Non
     patch.setattr(Eligible, "head_blocks", True)
 
 
-def who_stops_waiting_loses_the_place(patch: pytest.MonkeyPatch) -> None:
+def a_task_that_stops_waiting_loses_the_position(patch: pytest.MonkeyPatch) -> None:
     """A request whose wait was cancelled is withdrawn."""
 
     def stop(request: Request[Any]) -> list[Request[Any]] | None:

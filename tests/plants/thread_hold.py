@@ -29,7 +29,7 @@ def leaving_can_be_dropped(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ErrandCore, "__init__", lambda self, *, must=False: intact(self))
 
 
-def who_started_it_goes_away_at_once(patch: pytest.MonkeyPatch) -> None:
+def the_task_that_started_it_goes_away_at_once(patch: pytest.MonkeyPatch) -> None:
     """Whatever the deputy has begun by then, and no task leaves what it enters."""
 
     def abort(self: Errand, raise_cancel: Any) -> Abort:
@@ -44,7 +44,7 @@ def no_timeout_is_set(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Errand, "do_in", lambda self, scope: setattr(self, "scope", scope))
 
 
-def the_end_of_the_run_leaves_who_is_inside(patch: pytest.MonkeyPatch) -> None:
+def the_end_of_the_run_leaves_the_task_that_is_inside(patch: pytest.MonkeyPatch) -> None:
     def end_with_run(self: Deputy) -> None:
         self.run_ends = True
         for scope in self._scopes:

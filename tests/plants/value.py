@@ -11,7 +11,7 @@ from structsync._core.queue.request import Request
 from structsync._primitives.value import Changes
 
 
-def one_of_those_who_wait_is_granted(patch: pytest.MonkeyPatch) -> None:
+def one_of_the_waiters_is_granted(patch: pytest.MonkeyPatch) -> None:
     def assign(self: ValueCore, value: Any) -> list[Request[Any]]:
         self.value = value
         for request in self.queue:

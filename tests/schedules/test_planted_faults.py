@@ -99,7 +99,7 @@ def what_an_ended_task_owned_stays_with_it(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(OwnedPrimitive, "_owner_exited", lambda self, task, claim: None)
 
 
-def a_turn_is_not_given_back(patch: pytest.MonkeyPatch) -> None:
+def a_turn_is_not_released(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(test_user_written.fair_queues.TurnsCore, "discharge", lambda self, claim: None)
 
 
@@ -139,7 +139,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_semaphore.test_a_cancelled_wait_for_a_request_keeps_its_place,
-        (semaphore.who_stops_waiting_loses_the_place,),
+        (semaphore.a_task_that_stops_waiting_loses_the_position,),
     ),
     (
         test_semaphore.test_a_request_can_be_withdrawn_by_another_task,
@@ -204,7 +204,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_lock.test_a_request_left_behind_ends_with_its_task,
-        (lock.what_an_ended_task_asked_for_stays_in_queue,),
+        (lock.the_request_of_an_ended_task_stays_in_queue,),
     ),
     (
         test_condition.test_a_notification_reaches_a_task_though_its_waiter_is_cancelled,
@@ -216,7 +216,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_condition.test_as_many_are_notified_as_notify_says,
-        (condition.one_is_notified_whatever_was_asked,),
+        (condition.one_is_notified_whatever_the_count,),
     ),
     (
         test_condition.test_an_owner_that_ends_is_told_to_the_waiters_of_each_condition,
@@ -226,15 +226,15 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_monitor.test_one_task_is_inside_and_its_guard_holds,
         (
             monitor.two_are_inside,
-            monitor.guards_are_asked_on_arrival_only,
+            monitor.guards_are_evaluated_on_arrival_only,
             queue.a_cancellation_beats_a_grant,
-            monitor.a_change_asks_no_task,
+            monitor.a_change_evaluates_no_guard,
         ),
     ),
     (
         test_monitor.test_a_buffer_by_guards_loses_no_item_and_invents_none,
         (
-            monitor.guards_are_not_asked,
+            monitor.guards_are_not_evaluated,
             monitor.a_monitor_left_lets_no_task_in,
             queue.a_cancelled_acquire_stays_in_queue,
             queue.those_let_in_are_not_woken,
@@ -341,7 +341,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_rate_limiter.test_no_more_is_granted_than_time_has_brought,
         (
             rate_limiter.a_timer_only_withdraws,
-            rate_limiter.who_moves_up_to_the_head_has_no_timer,
+            rate_limiter.a_request_that_moves_up_to_the_head_has_no_timer,
             rate_limiter.a_cancellation_beats_the_time,
             queue.a_withdrawal_lets_no_task_in,
             queue.a_cancelled_acquire_stays_in_queue,
@@ -354,7 +354,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_rate_limiter.test_who_sleeps_behind_a_request_is_woken_in_time,
         (
-            rate_limiter.who_sleeps_behind_a_request_has_no_timer,
+            rate_limiter.a_task_that_sleeps_behind_a_request_has_no_timer,
             rate_limiter.no_request_is_granted_before_the_clock_is_read,
         ),
     ),
@@ -365,11 +365,11 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_resource_pool.test_an_item_is_lent_to_one_task_at_a_time_and_comes_back,
         (
-            resource_pool.who_makes_no_item_keeps_its_place,
+            resource_pool.a_borrower_that_makes_no_item_keeps_its_place,
             resource_pool.a_cancelled_request_is_assigned_the_place,
             resource_pool.a_returned_item_wakes_no_task,
             resource_pool.an_item_is_lent_twice,
-            resource_pool.a_place_is_given_back_only_by_who_ends_well,
+            resource_pool.a_place_is_released_only_by_a_borrower_that_ends_well,
             resource_pool.a_block_that_fails_keeps_its_place,
             queue.a_cancelled_acquire_stays_in_queue,
         ),
@@ -397,7 +397,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_value.test_a_value_that_held_for_a_moment_is_not_missed,
         (
-            value.one_of_those_who_wait_is_granted,
+            value.one_of_the_waiters_is_granted,
             value.an_assignment_is_seen_by_the_next_one,
             value.what_is_there_now_is_returned,
             queue.those_let_in_are_not_woken,
@@ -416,14 +416,14 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (
             lock_map.each_use_has_a_lock_of_its_own,
             lock_map.a_lock_that_is_held_is_forgotten,
-            lock_map.a_key_that_was_given_back_stays,
-            lock_map.who_releases_takes_the_entry_from_the_next,
+            lock_map.a_key_that_was_released_stays,
+            lock_map.a_task_that_releases_takes_the_entry_from_the_next,
             queue.a_cancelled_acquire_stays_in_queue,
         ),
     ),
     (
         test_lock_map.test_two_keys_are_taken_in_one_step_in_any_order,
-        (groups.a_block_gives_back_the_first_alone,),
+        (groups.a_block_releases_the_first_alone,),
     ),
     (
         test_lock_map.test_closing_sends_every_waiting_task_away,
@@ -447,7 +447,10 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_barrier_and_latch.test_who_has_left_is_not_waited_for,
-        (barrier_and_latch.who_leaves_lets_no_task_in, barrier_and_latch.who_leaves_is_waited_for),
+        (
+            barrier_and_latch.leaving_lets_no_task_in,
+            barrier_and_latch.a_party_that_left_is_waited_for,
+        ),
     ),
     (
         test_barrier_and_latch.test_the_action_is_done_before_any_task_goes_on,
@@ -482,13 +485,13 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_broadcast.test_a_late_consumer_has_the_items_of_those_puts_that_were_called_after_it_came,
-        (broadcast.who_comes_while_a_put_waits_is_handed_its_item,),
+        (broadcast.a_task_that_comes_while_a_put_waits_is_handed_its_item,),
     ),
     (
         test_buffer.test_no_item_is_lost_or_got_twice,
         (
             buffer.an_item_is_handed_out_twice,
-            buffer.a_put_is_not_told_to_those_who_get,
+            buffer.a_put_is_not_told_to_those_that_get,
             queue.those_let_in_are_not_woken,
             queue.a_cancelled_acquire_stays_in_queue,
             queue.a_cancellation_beats_a_grant,
@@ -496,7 +499,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_buffer.test_several_at_once_are_put_as_a_whole_or_not_at_all,
-        (buffer.half_of_a_put_is_put, buffer.the_item_of_who_is_cancelled_is_lost),
+        (buffer.half_of_a_put_is_put, buffer.the_item_of_a_cancelled_task_is_lost),
     ),
     (
         test_buffer.test_a_batch_has_all_of_its_items_or_none,
@@ -508,7 +511,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_buffer.test_who_waits_for_more_is_told_that_there_is_none,
-        (buffer.who_waits_for_more_is_not_told_of_the_end,),
+        (buffer.a_task_that_waits_for_more_is_not_told_of_the_end,),
     ),
     (
         test_buffer.test_closing_sends_every_waiting_task_away,
@@ -553,7 +556,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_pool.test_closing_sends_away_who_is_held_back_and_does_the_rest,
-        (pool.closing_forgets_who_is_held_back,),
+        (pool.closing_forgets_what_is_held_back,),
     ),
     (
         test_thread_holds.test_an_interrupt_comes_before_a_grant_or_after_it,
@@ -572,11 +575,14 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_thread_holds.test_the_run_ends_before_a_grant_or_after_it,
-        (thread_hold.the_end_of_the_run_leaves_who_is_inside,),
+        (thread_hold.the_end_of_the_run_leaves_the_task_that_is_inside,),
     ),
     (
         test_thread_holds.test_who_started_it_is_cancelled_before_a_grant_or_after_it,
-        (queue.a_cancelled_acquire_stays_in_queue, thread_hold.who_started_it_goes_away_at_once),
+        (
+            queue.a_cancelled_acquire_stays_in_queue,
+            thread_hold.the_task_that_started_it_goes_away_at_once,
+        ),
     ),
     (
         test_channel.test_what_is_sent_is_received_once_and_then_it_ends,
@@ -598,7 +604,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_acquire_all.test_philosophers_in_any_order_of_forks_all_eat,
         (
             groups.a_group_is_granted_where_there_is_no_room,
-            groups.a_block_gives_back_the_first_alone,
+            groups.a_block_releases_the_first_alone,
             queue.a_cancelled_acquire_stays_in_queue,
             queue.a_cancellation_beats_a_grant,
             queue.those_let_in_are_not_woken,
@@ -643,30 +649,30 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_rwlock_in_groups.test_a_claim_may_be_made_once_for_all,
-        (groups.a_claim_is_made_for_who_made_it,),
+        (groups.a_claim_is_for_the_task_that_made_it,),
     ),
     (
         test_requests.test_a_request_of_a_group_is_all_of_it_or_nothing,
         (
             groups.a_request_is_withdrawn_from_the_first_queue_alone,
-            groups.a_request_that_is_given_back_is_granted_all_the_same,
+            groups.a_request_that_is_released_is_granted_all_the_same,
             groups.half_a_group_is_granted,
         ),
     ),
     (
         test_requests.test_a_request_may_be_closed_by_any_task_at_any_time,
-        (groups.a_request_is_given_back_at_each_close,),
+        (groups.a_request_is_released_at_each_close,),
     ),
     (
         test_requests.test_what_is_given_back_early_lets_others_in_and_the_rest_does_not,
         (
-            groups.what_is_given_back_early_is_all_of_it,
-            groups.what_is_given_back_early_is_given_back_at_the_end,
+            groups.what_is_released_early_is_all_of_it,
+            groups.what_is_released_early_is_released_at_the_end,
         ),
     ),
     (
         test_requests.test_what_is_kept_is_held_until_it_is_closed,
-        (groups.what_is_kept_is_given_back_with_the_block,),
+        (groups.what_is_kept_is_released_with_the_block,),
     ),
     (
         test_requests.test_readers_and_writers_by_request_are_apart,
@@ -707,7 +713,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_transitions.test_what_is_released_in_the_middle_of_a_step_lets_in_who_waits,
         (
             queue.what_comes_in_the_middle_of_a_step_is_dropped,
-            queue.who_is_granted_stays_in_queue,
+            queue.a_granted_request_stays_in_queue,
         ),
     ),
     (
@@ -734,7 +740,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_user_written.test_what_an_ended_task_owned_is_released_if_that_is_chosen,
         (what_an_ended_task_owned_stays_with_it,),
     ),
-    (test_user_written.test_a_fair_queue_gives_each_its_turn, (a_turn_is_not_given_back,)),
+    (test_user_written.test_a_fair_queue_gives_each_its_turn, (a_turn_is_not_released,)),
     (
         test_user_written.test_no_task_boards_where_others_step_off,
         (the_ferry_boards_after_landing,),

@@ -42,7 +42,7 @@ def test_every_item_and_permit_is_accounted_for() -> None:
 @pytest.mark.parametrize(
     "plant",
     [
-        buffer.the_item_of_who_is_cancelled_is_lost,
+        buffer.the_item_of_a_cancelled_task_is_lost,
         semaphore.a_permit_leaks_when_a_waiter_is_granted,
     ],
 )

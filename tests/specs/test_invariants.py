@@ -166,7 +166,7 @@ def test_a_second_withdrawal_that_claims_to_have_ended_something_is_noticed() ->
     [("", "abc"), ("b", "ac"), ("", "abcx"), ("ab", "cx"), ("abc", ""), ("", "abcxy")],
 )
 def test_a_task_that_has_not_ended_keeps_its_place(ended: str, after: str) -> None:
-    assert invariants.places_are_kept("abc", ended, after)
+    assert invariants.positions_are_kept("abc", ended, after)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_task_that_has_not_ended_keeps_its_place(ended: str, after: str) -> No
     [("", "acb"), ("", "ab"), ("", "xabc"), ("a", "abc"), ("a", "bca"), ("", "abxc")],
 )
 def test_a_lost_place_is_noticed(ended: str, after: str) -> None:
-    assert not invariants.places_are_kept("abc", ended, after)
+    assert not invariants.positions_are_kept("abc", ended, after)
 
 
 @pytest.mark.parametrize(

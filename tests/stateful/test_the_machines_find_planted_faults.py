@@ -100,22 +100,22 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         )
     ],
     (RWLockMachine, rwlock.a_reader_that_left_stays_in_the_index),
-    (SemaphoreMachine, queue.who_is_granted_stays_in_queue),
+    (SemaphoreMachine, queue.a_granted_request_stays_in_queue),
     (SemaphoreMachine, queue.a_grant_is_not_marked),
-    (SemaphoreMachine, queue.who_leaves_from_the_middle_takes_those_behind_along),
-    (MesaMachine, queue.who_takes_the_position_of_another_is_not_linked_from_behind),
+    (SemaphoreMachine, queue.a_request_that_leaves_from_the_middle_takes_those_behind_along),
+    (MesaMachine, queue.a_successor_is_not_linked_from_behind),
     *[
-        (machine, queue.who_leaves_the_queue_stays_in_the_index)
+        (machine, queue.a_request_that_leaves_the_queue_stays_in_the_index)
         for machine in (LockMachine, LimiterMachine, RWLockMachine)
     ],
     *[
-        (machine, queue.who_joins_the_queue_is_not_in_the_index)
+        (machine, queue.a_request_that_joins_the_queue_is_not_in_the_index)
         for machine in (LimiterMachine, RWLockMachine)
     ],
     (BarrierMachine, barrier_and_latch.numbers_are_given_on_arrival),
     (BarrierMachine, barrier_and_latch.a_reset_opens_what_is_closed),
-    (BarrierMachine, barrier_and_latch.who_leaves_lets_no_task_in),
-    (BarrierMachine, barrier_and_latch.who_leaves_is_waited_for),
+    (BarrierMachine, barrier_and_latch.leaving_lets_no_task_in),
+    (BarrierMachine, barrier_and_latch.a_party_that_left_is_waited_for),
     (BarrierMachine, barrier_and_latch.a_failed_action_lets_the_others_go_on),
     (LatchMachine, barrier_and_latch.the_latch_opens_early),
     *[
@@ -138,8 +138,8 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             barrier_and_latch.numbers_are_given_on_arrival,
             barrier_and_latch.a_reset_opens_what_is_closed,
             barrier_and_latch.a_deserter_only_leaves,
-            barrier_and_latch.who_leaves_lets_no_task_in,
-            barrier_and_latch.who_leaves_is_waited_for,
+            barrier_and_latch.leaving_lets_no_task_in,
+            barrier_and_latch.a_party_that_left_is_waited_for,
             barrier_and_latch.a_cancelled_party_fills_the_round,
         )
     ],
@@ -148,11 +148,11 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         for machine in (RateLimiterMachine, RateLimiterShellMachine)
         for plant in (
             rate_limiter.the_bucket_overflows,
-            rate_limiter.who_is_late_is_granted_as_of_its_time,
+            rate_limiter.a_late_request_is_granted_as_of_its_time,
             rate_limiter.a_cancellation_beats_the_time,
         )
     ],
-    (RateLimiterShellMachine, rate_limiter.who_moves_up_to_the_head_has_no_timer),
+    (RateLimiterShellMachine, rate_limiter.a_request_that_moves_up_to_the_head_has_no_timer),
     (RateLimiterShellMachine, rate_limiter.a_part_of_a_permit_is_lost),
     (RateLimiterShellMachine, rate_limiter.a_timer_only_withdraws),
     *[
@@ -163,7 +163,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             resource_pool.a_failed_block_keeps_its_item,
         )
     ],
-    (ResourcePoolMachine, resource_pool.who_makes_no_item_keeps_its_place),
+    (ResourcePoolMachine, resource_pool.a_borrower_that_makes_no_item_keeps_its_place),
     (ResourcePoolMachine, resource_pool.what_a_cancelled_check_left_is_lent),
     (ResourcePoolShellMachine, queue.those_let_in_are_not_woken),
     (ResourcePoolShellMachine, queue.a_cancelled_acquire_stays_in_queue),
@@ -171,7 +171,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         (machine, plant)
         for machine in (ValueMachine, ValueShellMachine)
         for plant in (
-            value.one_of_those_who_wait_is_granted,
+            value.one_of_the_waiters_is_granted,
             value.an_assignment_is_seen_by_the_next_one,
         )
     ],
@@ -180,8 +180,8 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         (LockMapMachine, plant)
         for plant in (
             lock_map.a_lock_that_is_held_is_forgotten,
-            lock_map.a_key_that_was_given_back_stays,
-            lock_map.who_releases_takes_the_entry_from_the_next,
+            lock_map.a_key_that_was_released_stays,
+            lock_map.a_task_that_releases_takes_the_entry_from_the_next,
             queue.the_last_in_queue_is_served_first,
         )
     ],
@@ -189,8 +189,8 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         (LockMapShellMachine, plant)
         for plant in (
             lock_map.a_lock_that_is_held_is_forgotten,
-            lock_map.a_key_that_was_given_back_stays,
-            lock_map.who_releases_takes_the_entry_from_the_next,
+            lock_map.a_key_that_was_released_stays,
+            lock_map.a_task_that_releases_takes_the_entry_from_the_next,
             lock_map.each_use_has_a_lock_of_its_own,
             queue.a_cancelled_acquire_stays_in_queue,
         )
@@ -201,7 +201,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             buffer.an_item_is_handed_out_twice,
             buffer.half_of_a_put_is_put,
             buffer.the_end_of_a_window_takes_nothing,
-            buffer.who_waits_for_more_is_not_told_of_the_end,
+            buffer.a_task_that_waits_for_more_is_not_told_of_the_end,
             buffer.what_comes_back_wakes_no_task,
             buffer.what_comes_back_goes_to_the_end,
             buffer.what_fails_is_lost,
@@ -212,9 +212,9 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     *[
         (BufferShellMachine, plant)
         for plant in (
-            buffer.the_item_of_who_is_cancelled_is_lost,
+            buffer.the_item_of_a_cancelled_task_is_lost,
             buffer.an_item_is_handed_out_twice,
-            buffer.a_put_is_not_told_to_those_who_get,
+            buffer.a_put_is_not_told_to_those_that_get,
             buffer.a_block_that_is_stopped_keeps_its_item,
         )
     ],
@@ -224,7 +224,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             pool.a_worker_has_two_jobs,
             pool.whose_job_begins_sleeps_on,
             pool.a_cancelled_job_stays_in_queue,
-            pool.closing_forgets_who_is_held_back,
+            pool.closing_forgets_what_is_held_back,
         )
     ],
     *[
@@ -254,10 +254,10 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         (MonitorShellMachine, plant)
         for plant in (
             monitor.two_are_inside,
-            monitor.guards_are_not_asked,
-            monitor.guards_are_asked_on_arrival_only,
+            monitor.guards_are_not_evaluated,
+            monitor.guards_are_evaluated_on_arrival_only,
             monitor.a_monitor_left_lets_no_task_in,
-            monitor.a_change_asks_no_task,
+            monitor.a_change_evaluates_no_guard,
             monitor.a_guard_that_is_removed_lets_no_task_in,
             monitor.the_oldest_call_of_an_entry_blocks_the_others,
             monitor.entries_take_turns,
@@ -273,7 +273,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         for machine in (MesaMachine, HoareMachine)
         for plant in (
             condition.a_cancelled_waiter_does_not_come_back,
-            monitor.guards_are_not_asked,
+            monitor.guards_are_not_evaluated,
             monitor.a_monitor_forgets_its_conditions_when_it_closes,
         )
     ],
@@ -320,7 +320,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     (GroupMachine, groups.a_group_takes_what_is_not_its_turn),
     (GroupMachine, groups.a_group_stays_in_the_other_queues),
     (GroupMachine, groups.half_a_group_is_granted),
-    (GroupMachine, groups.who_was_not_next_once_is_never_asked_again),
+    (GroupMachine, groups.a_group_that_was_not_next_once_is_never_evaluated_again),
     *[
         (GroupShellMachine, plant)
         for plant in (
@@ -329,7 +329,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             groups.a_group_takes_what_is_not_its_turn,
             groups.a_group_is_granted_where_there_is_no_room,
             groups.a_choice_is_granted_twice,
-            groups.a_block_gives_back_the_first_alone,
+            groups.a_block_releases_the_first_alone,
             groups.a_claim_to_write_only_reads,
             lock.the_end_of_an_owner_is_ignored,
             queue.closing_forgets_those_in_queue,
@@ -337,7 +337,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             queue.an_acquire_that_need_not_wait_ignores_a_cancellation,
         )
     ],
-    (SemaphoreMachine, queue.withdrawing_an_ended_request_gives_back),
+    (SemaphoreMachine, queue.withdrawing_an_ended_request_releases),
     (LimiterMachine, capacity_limiter.more_tokens_let_no_task_in),
     (LimiterShellMachine, capacity_limiter.more_tokens_let_no_task_in),
     (LimiterMachine, capacity_limiter.a_borrower_may_wait_twice),
@@ -370,13 +370,13 @@ SEEDS: dict[tuple[type[RuleBasedStateMachine], Plant], int] = {
     (SemaphoreMachine, queue.closing_forgets_those_in_queue): 3,
     (RWLockMachine, rwlock.one_reader_enters_where_a_writer_leaves): 4,
     (RWLockMachine, rwlock.a_reader_that_left_stays_in_the_index): 7,
-    (SemaphoreMachine, queue.who_leaves_from_the_middle_takes_those_behind_along): 3,
-    (MesaMachine, queue.who_takes_the_position_of_another_is_not_linked_from_behind): 4,
-    (LockMachine, queue.who_leaves_the_queue_stays_in_the_index): 4,
+    (SemaphoreMachine, queue.a_request_that_leaves_from_the_middle_takes_those_behind_along): 3,
+    (MesaMachine, queue.a_successor_is_not_linked_from_behind): 4,
+    (LockMachine, queue.a_request_that_leaves_the_queue_stays_in_the_index): 4,
     (RateLimiterMachine, rate_limiter.a_cancellation_beats_the_time): 1,
     (ResourcePoolMachine, resource_pool.what_a_cancelled_check_left_is_lent): 2,
     (ValueShellMachine, value.what_is_there_now_is_returned): 2,
-    (LockMapShellMachine, lock_map.who_releases_takes_the_entry_from_the_next): 1,
+    (LockMapShellMachine, lock_map.a_task_that_releases_takes_the_entry_from_the_next): 1,
     (BufferMachine, buffer.the_end_of_a_window_takes_nothing): 4,
     (BufferMachine, queue.a_withdrawal_lets_no_task_in): 11,
     (BufferMachine, queue.closing_forgets_those_in_queue): 5,
@@ -399,11 +399,11 @@ SEEDS: dict[tuple[type[RuleBasedStateMachine], Plant], int] = {
     (RWLockMachine, queue.newcomers_barge): 1,
     (BarrierMachine, barrier_and_latch.a_reset_opens_what_is_closed): 9,
     (BarrierMachine, barrier_and_latch.a_failed_action_lets_the_others_go_on): 12,
-    (RateLimiterShellMachine, rate_limiter.who_is_late_is_granted_as_of_its_time): 1,
-    (RateLimiterShellMachine, rate_limiter.who_moves_up_to_the_head_has_no_timer): 1,
+    (RateLimiterShellMachine, rate_limiter.a_late_request_is_granted_as_of_its_time): 1,
+    (RateLimiterShellMachine, rate_limiter.a_request_that_moves_up_to_the_head_has_no_timer): 1,
     (ResourcePoolMachine, resource_pool.a_failed_block_keeps_its_item): 2,
     (PoolShellMachine, pool.whose_job_begins_sleeps_on): 1,
-    (PoolShellMachine, pool.closing_forgets_who_is_held_back): 7,
+    (PoolShellMachine, pool.closing_forgets_what_is_held_back): 7,
     (MesaMachine, monitor.a_monitor_forgets_its_conditions_when_it_closes): 5,
     (MesaMachine, condition.a_notification_is_lost_with_its_waiter): 4,
     (MesaMachine, condition.the_heir_of_a_notification_is_sent_to_the_end): 4,
@@ -412,7 +412,7 @@ SEEDS: dict[tuple[type[RuleBasedStateMachine], Plant], int] = {
     (SynchronizerMachine, synchronizer.one_synchronizer_overrules_the_others): 5,
     (SynchronizerMachine, synchronizer.the_end_of_the_rules_lets_no_task_in): 1,
     (GroupMachine, groups.half_a_group_is_granted): 1,
-    (GroupMachine, groups.who_was_not_next_once_is_never_asked_again): 1,
+    (GroupMachine, groups.a_group_that_was_not_next_once_is_never_evaluated_again): 1,
     (WaitQueueMachine, queue.closing_forgets_those_in_queue): 5,
     (WaitQueueShellMachine, queue.closing_forgets_those_in_queue): 2,
     (LockMachine, condition.a_notification_is_lost_with_its_waiter): 9,

@@ -57,7 +57,7 @@ async def cancelled_party_counts(x: ExploredRun) -> None:
     await meet(x, Barrier())
 
 
-async def who_is_there_counts(x: ExploredRun) -> None:
+async def a_party_that_is_there_counts(x: ExploredRun) -> None:
     await meet(x, RepairedBarrier())
 
 
@@ -67,7 +67,7 @@ EXHIBIT = Exhibit(
     mechanism="A cancelled party stays counted; the barrier opens too early, and the last one to "
     "come waits forever.",
     buggy=cancelled_party_counts,
-    fixed=who_is_there_counts,
+    fixed=a_party_that_is_there_counts,
     settings=Settings(cancels=1),
     finds="deadlock",
     culprit=r"party#\d\s+waits\s+\(\S+\.py:\d+ in wait\)",

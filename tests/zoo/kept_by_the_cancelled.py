@@ -1,4 +1,4 @@
-"""A worker is cancelled at its work and never comes to the line that gives its permit back."""
+"""A worker is cancelled at its work and never comes to the line that releases its permit."""
 
 from __future__ import annotations
 

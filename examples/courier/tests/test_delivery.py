@@ -78,7 +78,7 @@ async def test_waiting_for_letters_ends_when_none_will_come() -> None:
 
 
 @explore(cancels=0)
-async def test_who_is_never_at_home_is_given_up() -> None:
+async def test_a_letter_whose_addressee_is_never_at_home_is_given_up() -> None:
     async def not_at_home(letter: str) -> None:
         raise ConnectionError
 

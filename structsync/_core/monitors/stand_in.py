@@ -128,7 +128,7 @@ class Readiness:
         """Add the first of these calls of an object that would start, and those that start with it."""
         if core not in starting:
             for request in candidates:
-                calls = _those_who_start(core, request)
+                calls = _those_that_start(core, request)
                 if calls and starting.keys().isdisjoint(calls):
                     starting.update(calls)
                     return
@@ -138,7 +138,7 @@ class Readiness:
 Starting: TypeAlias = dict[MonitorCore, Request[Any]]
 
 
-def _those_who_start(core: MonitorCore, request: Request[Any]) -> Starting:
+def _those_that_start(core: MonitorCore, request: Request[Any]) -> Starting:
     """Return a call that may start, and all that start with it; none if it may not."""
     try:
         if not core.admits(request.claim):

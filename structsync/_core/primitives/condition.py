@@ -5,7 +5,7 @@ lock's queue, inside ``notify``. *Granted*: it owns the lock; only now the wait 
 
 The stages are what lets trio's condition lose a notification (N1 in trio 0.35): the notified waiter
 is cancelled in the lock's queue and takes the notification with it. Here the cancellation of a
-notified waiter, in the same step, gives its place in the lock's queue to the oldest waiter that is
+notified waiter, in the same step, gives its position in the lock's queue to the oldest waiter that is
 not notified; if there is none, the notification ends as if the cancelled one had never waited.
 
 A cancelled waiter must own the lock before it may raise, because the ``async with`` around it will

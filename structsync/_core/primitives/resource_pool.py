@@ -107,7 +107,7 @@ class ResourcePoolCore(Arbiter[Any]):
     # Transitions.
 
     def put_back(self, claim: Hashable, now: float) -> list[Request[Any]]:
-        """Give a place back; what is in it is kept for the next."""
+        """Release a place; what is in it is kept for the next."""
         kept = self.loans[claim]
         self.discharge(claim)
         if kept is not None:

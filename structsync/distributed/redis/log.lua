@@ -2,8 +2,8 @@
 -- The log of structsync on a server: one call is one step. It appends entries, keeps leases, and says what
 -- has been appended since; what the entries mean is decided by the processes that read them, not here.
 --
--- Who loads it puts in which run of the server it is for. Scripts are neither kept nor replicated, so another run
--- has none of this name; that is cheaper than to ask.
+-- The session that loads it puts in which run of the server it is for. Scripts are neither kept nor replicated, so
+-- another run has none of this name; that is cheaper than to ask.
 --
 -- KEYS[1]: under which everything of a namespace is kept:
 --   itself              hash: run, ttl, now, grace, stamp, version
@@ -36,7 +36,7 @@ end
 local known = redis.call('HMGET', base, 'run', 'ttl', 'now', 'grace', 'stamp')
 if not known[2] then
   if verb ~= 'open' and verb ~= 'rejoin' then
-    return { 'unknown' } -- the session says who it is, and the script how long ago that can have been forgotten
+    return { 'unknown' } -- the session gives its name, and the script how long ago that can have been forgotten
   end
   known[2] = ARGV[3]
   redis.call('HSET', base, 'ttl', ARGV[3], 'version', ARGV[4])
@@ -47,7 +47,7 @@ local grace = tonumber(known[4] or -1)
 local stamp = tonumber(known[5] or 0)
 
 -- Has the server been started, or another one taken its place, since the last call? Then the last entries may
--- be missing, and those who have read them hold what the log does not tell of, until their leases end.
+-- be missing, and the sessions that have read them hold what the log does not tell of, until their leases end.
 if known[1] ~= run then
   grace = now + ttl
   if not known[1] then
@@ -140,7 +140,7 @@ local function start_of(log)
   return tonumber(redis.call('HGET', key('log', log), 'start') or 0)
 end
 
--- What is written into a log about a session; the name says it, too, where somebody has deleted what is known of it.
+-- What is written into a log about a session; the name says it, too, where what is known of it has been deleted.
 local function entry_of(session, verb)
   return redis.call('HGET', key('session', session), verb) or '["' .. verb .. '","' .. session .. '",-1,[]]'
 end

@@ -17,8 +17,8 @@ with asserts_as_written():
     from structsync.specs.claims import arbiter
 
 
-@fault(Arbiter, "take", refuted_by="arbiter.who_overtakes_makes_those_who_wait_older")
-def who_overtakes_is_not_counted(core: Arbiter[Any], claim: Any) -> None:
+@fault(Arbiter, "take", refuted_by="arbiter.a_newcomer_that_overtakes_makes_the_waiters_older")
+def a_newcomer_that_overtakes_is_not_counted(core: Arbiter[Any], claim: Any) -> None:
     core.admit(claim)
 
 
@@ -52,7 +52,7 @@ def every_error_is_a_users(core: Arbiter[Any], error: BaseException) -> BaseExce
 @fault(
     Arbiter,
     "admissible_or_error",
-    refuted_by="arbiter.what_is_asked_about_now_raises_what_the_user_raised",
+    refuted_by="arbiter.what_is_evaluated_now_raises_what_the_user_raised",
 )
 def an_error_is_a_no(core: Arbiter[Any], claim: Any, priority: int = 0) -> bool:
     try:
@@ -72,7 +72,7 @@ def the_largest_stands_for_all(core: SemaphoreCore, claims: list[int]) -> int:
 
 
 @fault(Fifo, "join", refuted_by="arbiter.what_is_granted_alone_is_handed_nothing")
-def who_joins_is_forgotten(
+def a_request_that_joins_is_forgotten(
     order: Fifo, queue: object, request: Request[Any], priority: int
 ) -> None: ...
 
@@ -89,15 +89,15 @@ def what_ages_by_a_hundred_does_not_age(name: str, ageing: int | None) -> Any:
 @fault(
     Arbiter,
     "settle",
-    refuted_by="arbiter.of_those_that_are_named_alone_it_is_asked_whether_they_fit",
+    refuted_by="arbiter.only_those_that_are_named_are_evaluated",
 )
-def all_who_wait_are_asked(core: Arbiter[Any], candidates: Any = None) -> list[Request[Any]]:
+def all_waiters_are_evaluated(core: Arbiter[Any], candidates: Any = None) -> list[Request[Any]]:
     return intact_settle(core)
 
 
 intact_make, intact_settle = policy.make_policy, Arbiter.settle
 
 
-@fault(Arbiter, "next_ones", refuted_by="arbiter.those_who_are_next_are_granted_if_there_is_room")
-def all_who_wait_are_next(core: Arbiter[Any]) -> list[Request[Any]]:
+@fault(Arbiter, "next_ones", refuted_by="arbiter.the_next_ones_are_granted_if_there_is_room")
+def all_waiters_are_next(core: Arbiter[Any]) -> list[Request[Any]]:
     return core.waiting()

@@ -25,7 +25,7 @@ def no_task_has_a_number(core: BarrierCore) -> Ended:
 
 
 @fault(BarrierCore, "withdraw", refuted_by="barrier.a_party_that_leaves_is_not_counted")
-def who_leaves_still_counts(core: BarrierCore, request: Request[Any]) -> Ended:
+def a_party_that_leaves_still_counts(core: BarrierCore, request: Request[Any]) -> Ended:
     return []
 
 
@@ -34,8 +34,9 @@ a_deserter_only_leaves = Shared(
 )
 
 
-who_leaves_lets_no_task_in = Shared(
-    barrier_and_latch.who_leaves_lets_no_task_in, "barrier.who_leaves_for_good_is_not_waited_for"
+leaving_lets_no_task_in = Shared(
+    barrier_and_latch.leaving_lets_no_task_in,
+    "barrier.a_party_that_leaves_for_good_is_not_waited_for",
 )
 
 

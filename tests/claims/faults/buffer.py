@@ -30,7 +30,7 @@ def one_item_of_room_is_enough(core: BufferCore, claim: Any, ahead: object, take
     return core.admit(claim) if len(core.items) < core.max_items else BLOCKED
 
 
-@fault(BufferCore, "admit", refuted_by="buffer.who_gets_has_what_leaves_the_buffer")
+@fault(BufferCore, "admit", refuted_by="buffer.a_task_that_gets_has_what_leaves_the_buffer")
 def what_is_handed_out_stays(core: BufferCore, claim: Any) -> Any:
     return list(core.items)[: claim.most]
 

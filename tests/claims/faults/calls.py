@@ -50,7 +50,7 @@ def what_ended_without_a_result_was_cancelled(
     return slot.result
 
 
-@fault(CallTable, "forget", refuted_by="calls.who_is_gone_is_forgotten_but_for_what_runs")
+@fault(CallTable, "forget", refuted_by="calls.a_caller_that_is_gone_is_forgotten_but_for_what_runs")
 def what_runs_is_forgotten_with_its_caller(table: CallTable, caller: str) -> list[Ticket]:
     table.callers.pop(caller, None)
     return []

@@ -19,7 +19,7 @@ one_token_too_many_is_lent = Shared(
     "refuse_impossible",
     refuted_by="capacity_limiter.a_borrower_is_lent_one_token_at_most",
 )
-def who_holds_may_queue(core: CapacityLimiterCore, claim: Hashable) -> None:
+def a_holder_may_queue(core: CapacityLimiterCore, claim: Hashable) -> None:
     if claim in core.pending:
         raise RuntimeError
 
@@ -29,7 +29,7 @@ def who_holds_may_queue(core: CapacityLimiterCore, claim: Hashable) -> None:
     "refuse_impossible",
     refuted_by="capacity_limiter.a_borrower_waits_once_at_most",
 )
-def who_waits_may_queue_again(core: CapacityLimiterCore, claim: Hashable) -> None:
+def a_waiter_may_queue_again(core: CapacityLimiterCore, claim: Hashable) -> None:
     """Two waits of one borrower would both be granted, and one token counted (trio's limiter)."""
     if claim in core.borrowers:
         raise RuntimeError
@@ -40,7 +40,7 @@ def who_waits_may_queue_again(core: CapacityLimiterCore, claim: Hashable) -> Non
     "discharge",
     refuted_by="capacity_limiter.a_token_that_was_not_borrowed_cannot_be_released",
 )
-def a_stranger_gives_back(core: CapacityLimiterCore, claim: Hashable) -> None:
+def a_stranger_releases(core: CapacityLimiterCore, claim: Hashable) -> None:
     core.borrowers.pop(claim, None)
 
 

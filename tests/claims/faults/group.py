@@ -31,7 +31,7 @@ one_queue_decides = Shared(
 )
 
 
-the_other_place_is_kept = Shared(
+the_other_position_is_kept = Shared(
     groups.a_group_stays_in_the_other_queues,
     "group.a_choice_that_is_granted_leaves_the_other_queue",
 )

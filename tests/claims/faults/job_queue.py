@@ -20,7 +20,7 @@ ends_beyond_none_are_counted = OfASpec(
     JobQueueCore, job_queue_faults.EndsTwice, "job_queue.a_job_that_ends_frees_one_worker"
 )
 
-no_task_is_accepted_for_who_leaves = OfASpec(
+no_job_is_accepted_for_one_that_leaves = OfASpec(
     JobQueueCore,
     job_queue_faults.RoomIsNotPassedOn,
     "job_queue.the_oldest_are_accepted_as_far_as_there_is_room",

@@ -10,5 +10,5 @@ from ._planting import fault
 
 
 @fault(Ledger, "note", refuted_by="ledger.what_is_taken_and_not_released_is_owed")
-def who_is_square_is_remembered(ledger: Ledger, who: Hashable, units: int) -> None:
+def a_task_that_owes_nothing_is_remembered(ledger: Ledger, who: Hashable, units: int) -> None:
     ledger._balances[who] = ledger._balances.get(who, 0) + units

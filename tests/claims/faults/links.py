@@ -12,8 +12,8 @@ from ...plants import queue  # noqa: TID252 - the one home of the faults
 from ._planting import Shared, fault
 
 
-@fault(Queue, "append", refuted_by="links.who_joins_is_the_last")
-def who_joins_stands_before_all(queue: Queue[Any], request: Request[Any]) -> None:
+@fault(Queue, "append", refuted_by="links.a_request_that_joins_is_the_last")
+def a_request_that_joins_stands_before_all(queue: Queue[Any], request: Request[Any]) -> None:
     request.queue, request.ahead, request.behind = queue, None, queue.head
     if queue.head is None:
         queue.tail = request
@@ -24,9 +24,7 @@ def who_joins_stands_before_all(queue: Queue[Any], request: Request[Any]) -> Non
 
 
 @fault(Queue, "remove", refuted_by="links.the_others_keep_their_order")
-def who_stood_behind_still_names_the_one_that_left(
-    queue: Queue[Any], request: Request[Any]
-) -> None:
+def the_one_behind_still_names_the_one_that_left(queue: Queue[Any], request: Request[Any]) -> None:
     if request.ahead is None:
         queue.head = request.behind
     else:
@@ -38,14 +36,14 @@ def who_stood_behind_still_names_the_one_that_left(
 
 
 @fault(Queue, "remove", refuted_by="links.a_request_that_left_is_linked_to_none")
-def who_left_holds_who_came_after_it(queue: Queue[Any], request: Request[Any]) -> None:
+def a_request_that_left_holds_the_one_behind_it(queue: Queue[Any], request: Request[Any]) -> None:
     behind = request.behind
     intact_remove(queue, request)
     request.behind = behind
 
 
-who_stood_behind_does_not_see_the_successor = Shared(
-    queue.who_takes_the_position_of_another_is_not_linked_from_behind,
+the_one_behind_does_not_see_the_successor = Shared(
+    queue.a_successor_is_not_linked_from_behind,
     "links.a_successor_stands_where_the_other_stood",
 )
 
@@ -70,7 +68,7 @@ def a_level_does_not_know_its_last(
 
 
 @fault(Levels, "remove", refuted_by="links.of_a_level_both_ends_are_known_and_all_in_between")
-def who_stood_on_a_level_still_names_the_one_that_left(
+def the_one_on_a_level_still_names_the_one_that_left(
     levels: Levels[Any], request: Request[Any]
 ) -> None:
     ahead, behind = request.ahead, request.behind

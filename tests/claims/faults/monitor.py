@@ -26,7 +26,7 @@ def the_youngest_is_next(core: MonitorCore) -> Ended:
 
 
 @fault(MonitorCore, "candidates", refuted_by="monitor.a_guard_on_the_state_answers_for_all")
-def each_who_waits_is_asked_about(core: MonitorCore) -> Ended:
+def the_guard_is_evaluated_for_each_waiter(core: MonitorCore) -> Ended:
     return [*core.queue]
 
 
@@ -61,14 +61,14 @@ def the_monitor_is_left_in_any_case(
 
 signallers_are_forgotten = Shared(
     monitor.a_monitor_forgets_its_signallers_when_it_closes,
-    "monitor.closing_reaches_who_signalled_and_who_waits",
+    "monitor.closing_reaches_signallers_and_waiters",
 )
 
 
 @fault(
     Lanes,
     "candidates",
-    refuted_by="monitor.a_guard_on_the_state_that_raises_ends_all_whom_it_was_asked_about",
+    refuted_by="monitor.a_guard_on_the_state_that_raises_ends_all_that_it_was_evaluated_for",
 )
 def of_each_entry_the_oldest_alone_is_a_candidate(lanes: Lanes) -> Iterator[Any]:
     heads = [lane.head for lane in lanes.by_entry.values() if lane.head]

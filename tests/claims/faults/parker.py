@@ -31,6 +31,6 @@ a_second_waiter_may_queue = Shared(
 )
 
 
-an_unblock_goes_to_one_who_withdrew = Fault(
+an_unblock_goes_to_one_that_withdrew = Fault(
     ParkerCore, "withdraw", mark_only, "parker.a_block_that_is_withdrawn_uses_no_unblock"
 )

@@ -47,13 +47,15 @@ def an_empty_level_hides_the_others(policy: Priority, queue: AnyQueue) -> Iterab
 
 
 @fault(Priority, "may_pass", refuted_by="policy.a_level_that_is_left_does_not_hold_up_a_newcomer")
-def an_empty_level_is_asked(policy: Priority, queue: AnyQueue, ticket: int, priority: int) -> bool:
+def an_empty_level_is_looked_at(
+    policy: Priority, queue: AnyQueue, ticket: int, priority: int
+) -> bool:
     levels = levels_of(queue)
     return levels.rank(ticket, policy.level(priority)) < levels.tops[0][0]
 
 
-@fault(Levels, "top", refuted_by="policy.a_level_has_the_rank_of_who_is_its_first_now")
-def a_level_keeps_the_rank_of_who_left(levels: Levels[Any]) -> Top:
+@fault(Levels, "top", refuted_by="policy.a_level_has_the_rank_of_its_first_request")
+def a_level_keeps_the_rank_of_a_request_that_left(levels: Levels[Any]) -> Top:
     """As long as a request is on it."""
     *_, level = levels.tops[0]
     return intact_top(levels) if level.behind is level else levels.tops[0]
@@ -76,7 +78,7 @@ def an_eligible_newcomer_queues(
     return False
 
 
-the_oldest_is_asked_first = Shared(
+the_oldest_is_evaluated_first = Shared(
     semaphore.the_priority_is_ignored, "policy.a_head_of_better_rank_blocks_those_that_would_fit"
 )
 
@@ -95,8 +97,8 @@ intact_make_policy = policies.make_policy
 intact_append, intact_top, intact_drop_empty = Levels.append, Levels.top, Levels._drop_empty
 
 
-@fault(Arbiter, "join", refuted_by="policy.who_names_no_priority_has_none")
-def who_names_no_priority_is_behind(
+@fault(Arbiter, "join", refuted_by="policy.a_request_that_names_no_priority_has_none")
+def a_request_that_names_no_priority_is_behind(
     core: Arbiter[Any], request: Request[Any], priority: int = 1
 ) -> None:
     intact_join(core, request, priority)

@@ -34,7 +34,7 @@ a_withdrawal_wakes_no_task = Shared(
 
 
 @fault(SemaphoreCore, "withdraw", refuted_by="queue.a_withdrawal_behind_the_head_lets_no_task_in")
-def a_withdrawal_gives_back_what_it_never_had(
+def a_withdrawal_releases_what_it_never_had(
     core: SemaphoreCore, request: Request[int]
 ) -> Ended | None:
     if not core.leave(request):

@@ -50,7 +50,7 @@ no_task_queues_for_the_map = fault(
 )(property(no_task_waits))
 
 
-@fault(CapacityLimiterCore, "held_by", refuted_by="quiescent.who_holds_a_token_is_known_by_name")
+@fault(CapacityLimiterCore, "held_by", refuted_by="quiescent.a_holder_of_a_token_is_known_by_name")
 def tokens_have_no_names(core: CapacityLimiterCore, claimant: Hashable) -> Hashable:
     return None
 

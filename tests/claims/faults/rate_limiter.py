@@ -21,8 +21,8 @@ it_overflows = Shared(
 )
 
 
-who_is_late_is_granted_as_of_its_time = Shared(
-    rate_limiter.who_is_late_is_granted_as_of_its_time,
+a_late_request_is_granted_as_of_its_time = Shared(
+    rate_limiter.a_late_request_is_granted_as_of_its_time,
     "rate_limiter.what_overflows_before_a_late_grant_is_lost",
 )
 
@@ -34,7 +34,7 @@ times_of_two_clocks_are_compared = OfASpec(
 )
 
 
-@fault(RateLimiterCore, "due", refuted_by="rate_limiter.who_is_due_is_all_that_fit_by_then")
+@fault(RateLimiterCore, "due", refuted_by="rate_limiter.those_due_are_all_that_fit_by_then")
 def each_is_due_as_if_it_were_the_first(
     core: RateLimiterCore, now: float
 ) -> tuple[int, float, int]:
@@ -42,7 +42,7 @@ def each_is_due_as_if_it_were_the_first(
     return len(due), core.anchor, core.spent + sum(due)
 
 
-@fault(RateLimiterCore, "due", refuted_by="rate_limiter.who_is_due_is_who_is_granted")
+@fault(RateLimiterCore, "due", refuted_by="rate_limiter.those_due_are_those_granted")
 def each_is_due_as_of_its_time(core: RateLimiterCore, now: float) -> tuple[int, float, int]:
     due = [one.claim for one in core.queue if core.time_for(one) <= now]
     return len(due), core.anchor, core.spent + sum(due)

@@ -56,7 +56,7 @@ def any_task_ends_the_writing(core: RWLockCore, claim: Access) -> None:
 @fault(
     RWLockCore,
     "owner_exited",
-    refuted_by="rwlock.a_holder_that_exits_breaks_the_lock_and_all_who_wait",
+    refuted_by="rwlock.a_holder_that_exits_breaks_the_lock_and_all_waiters",
 )
 def readers_may_exit(core: RWLockCore, claimant: Hashable, cause: Hashable) -> Ended:
     if core.writer == claimant:
@@ -72,17 +72,17 @@ any_exit_breaks_the_lock = OfASpec(
 
 
 @fault(
-    PhaseFairCore, "writing_ended", refuted_by="rwlock.a_phase_of_readers_is_all_who_wait_to_read"
+    PhaseFairCore, "writing_ended", refuted_by="rwlock.a_phase_of_readers_is_all_that_wait_to_read"
 )
 def a_writer_follows_a_writer(core: PhaseFairCore) -> Ended:
     return core.settle()
 
 
-@fault(rwlock_core, "_refuse_second", refuted_by="rwlock.who_holds_it_is_told_what_to_do_instead")
+@fault(rwlock_core, "_refuse_second", refuted_by="rwlock.a_holder_is_told_what_to_do_instead")
 def no_task_is_told_of_a_downgrade(held: Mode, wanted: Mode) -> NoReturn:
     raise RuntimeError("this task already holds it; release() first")
 
 
-@fault(RWLockCore, "admissible", refuted_by="rwlock.who_has_a_request_makes_no_second_one")
-def who_has_a_request_passes_itself(core: RWLockCore, claim: Access, priority: int = 0) -> bool:
+@fault(RWLockCore, "admissible", refuted_by="rwlock.a_task_with_a_request_makes_no_second_one")
+def a_task_with_a_request_passes_itself(core: RWLockCore, claim: Access, priority: int = 0) -> bool:
     return claim.mode is READ and core.writer is None

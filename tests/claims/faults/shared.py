@@ -23,7 +23,7 @@ def what_waits_is_released(core: SharedCore, asking: Key, number: int) -> list[O
     return [Outcome(asking, Result.DONE)]
 
 
-@fault(SharedCore, "_owned_lock", refuted_by="shared.who_owns_the_lock_alone_waits_and_notifies")
+@fault(SharedCore, "_owned_lock", refuted_by="shared.only_the_owner_of_the_lock_waits_and_notifies")
 def any_waiter_owns_the_lock(core: SharedCore, hold: Key) -> str:
     place = core.places.get(hold)
     if place is None:
@@ -31,7 +31,7 @@ def any_waiter_owns_the_lock(core: SharedCore, hold: Key) -> str:
     return place.wants[0].name
 
 
-@fault(SharedCore, "_grant", refuted_by="shared.who_waits_is_withdrawn_and_no_other")
+@fault(SharedCore, "_grant", refuted_by="shared.a_waiter_is_withdrawn_and_no_other")
 def what_is_granted_is_remembered_as_waiting(
     core: SharedCore, place: Place, request: Any
 ) -> Outcome:
@@ -63,7 +63,7 @@ def no_task(core: SharedCore, key: Key) -> tuple[Key, ...]:
 
 
 no_waiter_is_foreseen = fault(
-    shared, "preview", refuted_by="shared.whom_a_release_lets_in_is_foreseen"
+    shared, "preview", refuted_by="shared.those_that_a_release_lets_in_are_foreseen"
 )(no_task)
 
 
@@ -83,7 +83,7 @@ intact_granted = SharedCore._granted
     "_leave",
     refuted_by="shared.a_death_in_a_wait_that_was_withdrawn_wakes_no_other",
 )
-def a_death_passes_its_place_on(core: SharedCore, place: Place) -> list[Any]:
+def a_death_passes_its_position_on(core: SharedCore, place: Place) -> list[Any]:
     if not place.requests:
         return []
     lock = core.core_of(Want("lock", "lock"))
@@ -97,7 +97,7 @@ def a_death_passes_its_place_on(core: SharedCore, place: Place) -> list[Any]:
 @fault(
     SharedCore,
     "_condition_at",
-    refuted_by="shared.a_name_is_free_once_all_who_waited_are_notified",
+    refuted_by="shared.a_name_is_free_once_all_waiters_are_notified",
 )
 def a_condition_is_known_by_its_name_alone(core: SharedCore, place: Place, lock: Any) -> Any:
     found = core.named.get(place.wants[0].name)

@@ -27,7 +27,7 @@ def no_host_is_let_go(readiness: Readiness) -> Review:
     return review._replace(let_go=[])
 
 
-@fault(Readiness, "allows", refuted_by="stand_in.who_was_set_aside_is_not_supposed_to_be_ready")
+@fault(Readiness, "allows", refuted_by="stand_in.a_call_set_aside_is_not_supposed_to_be_ready")
 def each_host_is_supposed_to_be_ready(readiness: Readiness, task: Hashable) -> bool:
     return readiness.supposing or readiness.stages.get(task) is Stage.READY
 
@@ -37,7 +37,7 @@ def each_host_is_supposed_to_be_ready(readiness: Readiness, task: Hashable) -> b
     "candidates",
     refuted_by="stand_in.one_answers_for_those_whose_hosts_stand_alike",
 )
-def each_who_waits_is_evaluated(core: StandInCore) -> Ended:
+def each_waiter_is_evaluated(core: StandInCore) -> Ended:
     return [*core.queue]
 
 

@@ -19,8 +19,8 @@ def all_have_to_disable_it(rules: Rules, invocation: Invocation) -> bool:
     return not all(guard.holds(invocation) for _, guard in rules.disabling)
 
 
-@fault(EntryCore, "permits", refuted_by="synchronizer.the_guard_of_the_entry_is_asked_first")
-def synchronizers_are_asked_first(entry: EntryCore, invocation: Invocation) -> bool:
+@fault(EntryCore, "permits", refuted_by="synchronizer.the_guard_of_the_entry_is_evaluated_first")
+def synchronizers_are_evaluated_first(entry: EntryCore, invocation: Invocation) -> bool:
     return (entry.rules is None or entry.rules.permit(invocation)) and (
         entry.guard is None or entry.guard.holds(invocation)
     )
@@ -45,7 +45,7 @@ no_task_waits_for_a_partner = Shared(
     "next_call",
     refuted_by="synchronizer.of_the_partners_the_oldest_that_could_start_is_taken",
 )
-def the_oldest_is_taken_whatever_its_guard_says(rules: Rules) -> Call | None:
+def the_oldest_is_taken_whatever_its_guard_returns(rules: Rules) -> Call | None:
     return cast("Call | None", next(iter(rules.arbiter.queue), None))
 
 
@@ -102,9 +102,11 @@ no_rule_reads_a_call = fault(
 
 
 @fault(
-    Rules, "bonded", refuted_by="synchronizer.to_know_who_starts_together_a_group_is_walked_once"
+    Rules,
+    "bonded",
+    refuted_by="synchronizer.to_know_which_calls_start_together_a_group_is_walked_once",
 )
-def each_member_is_asked_for_its_group(rules: Rules, ended: Any = ()) -> list[Rules]:
+def each_member_walks_its_group(rules: Rules, ended: Any = ()) -> list[Rules]:
     found = {rules: None}
     for one in [one for _, group in rules.bonds for one in group]:
         for _, group in one.bonds:

@@ -85,7 +85,7 @@ def what_comes_back_comes_out_last(items: NumberedSmallestFirst, entry: Any) -> 
     list.insert(items, 0, entry)
 
 
-@fault(Sides, "replace", refuted_by="two_sides.who_takes_a_place_on_one_side_has_it")
+@fault(Sides, "replace", refuted_by="two_sides.a_successor_takes_the_position_on_its_side")
 def the_queue_of_a_successor_is_its_side(
     queue: Sides, request: Request[Any], successor: Request[Any]
 ) -> None:
@@ -97,11 +97,11 @@ def the_queue_of_a_successor_is_its_side(
     "break_waiters",
     refuted_by="two_sides.those_whose_end_is_closed_are_broken_and_no_others",
 )
-def all_who_wait_are_broken(core: BufferCore, waiters: Container[Any], cause: Hashable) -> Ended:
+def all_waiters_are_broken(core: BufferCore, waiters: Container[Any], cause: Hashable) -> Ended:
     return [core.end_with(request, BROKEN, cause) for request in [*core.queue]]
 
 
-@fault(BufferCore, "break_waiters", refuted_by="two_sides.those_behind_who_is_broken_are_let_in")
+@fault(BufferCore, "break_waiters", refuted_by="two_sides.those_behind_a_broken_request_are_let_in")
 def no_task_is_let_in_where_one_is_broken(
     core: BufferCore, waiters: Container[Any], cause: Hashable
 ) -> Ended:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...plants import value  # noqa: TID252 - the one home of the faults
 from ._planting import Shared
 
-those_who_wait_see_the_value_before = Shared(
+waiters_see_the_value_before = Shared(
     value.an_assignment_is_seen_by_the_next_one,
-    "value.an_assignment_grants_exactly_those_who_want_it",
+    "value.an_assignment_grants_exactly_those_that_want_it",
 )

@@ -29,6 +29,6 @@ a_wake_is_kept_for_later = Shared(
 )
 
 
-a_wake_goes_to_one_who_withdrew = Fault(
+a_wake_goes_to_one_that_withdrew = Fault(
     WaitQueueCore, "withdraw", mark_only, "wait_queue.a_waiter_that_withdraws_spends_no_wake"
 )

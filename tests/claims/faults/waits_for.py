@@ -10,13 +10,13 @@ from structsync._core.queue.waits_for import Alternative, Need, Waits
 from ._planting import fault
 
 
-@fault(waits_for, "stuck", refuted_by="waits_for.who_is_stuck_cannot_be_helped_by_the_others")
+@fault(waits_for, "stuck", refuted_by="waits_for.a_stuck_task_cannot_be_helped_by_the_others")
 def one_look_is_enough(waits: Waits) -> set[Hashable]:
     return {who for who in waits if not waits_for.gets_on(waits[who], waits)}
 
 
-@fault(waits_for, "stuck", refuted_by="waits_for.those_whom_no_other_can_help_are_stuck")
-def only_who_waits_for_itself_is_stuck(waits: Waits) -> set[Hashable]:
+@fault(waits_for, "stuck", refuted_by="waits_for.those_that_no_other_can_help_are_stuck")
+def only_a_task_that_waits_for_itself_is_stuck(waits: Waits) -> set[Hashable]:
     return {who for who in waits if not waits_for.gets_on(waits[who], [who])}
 
 
