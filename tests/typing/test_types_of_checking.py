@@ -201,7 +201,7 @@ def test_what_is_true_of_each_core_can_be_evaluated() -> None:
     assert invariants.nothing_waits_when_closed_or_broken(core)
     assert invariants.nowait_agrees(core, 1)
     assert invariants.ended_for_good(core, first)
-    assert invariants.places_are_kept([1, 2], [1], [2])
+    assert invariants.positions_are_kept([1, 2], [1], [2])
     assert invariants.served_in_queue([1, 2], [1], [2])
     twin = assert_type(invariants.twin_of(core), Permits)
     assert not invariants.refuses(twin, lambda one: one.release(1))
