@@ -77,6 +77,14 @@ def test_every_name_is_there_before_it_is_loaded() -> None:
     assert "lowlevel" not in found
 
 
+@pytest.mark.parametrize("module", ["", ".checking", ".testing"])
+def test_no_name_that_is_shown_is_only_there_for_the_module_itself(module: str) -> None:
+    program = f"import structsync{module} as it; print(*dir(it))"
+    shown = {name for name in printed(program) if not name.startswith("_")}
+    assert {"Verdict", "Lock"} & shown
+    assert not {"HOMES", "TYPE_CHECKING", "importing"} & shown
+
+
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match=r"^module 'structsync' has no attribute 'Semaphor'$"):
         structsync.Semaphor  # type: ignore[attr-defined]  # noqa: B018 - the mistake is the test
