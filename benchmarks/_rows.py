@@ -133,9 +133,9 @@ ROWS = (
     Row("products", "Mattos 2021, tables 1 to 4", None, products.cases),
     Row("searches", "Mattos 2021, table 5: async / sync", None, searches.cases),
     Row(
-        "mechanisms", "Silvestre 2010, table 3.1: a call / plain", None, mechanisms.mechanism_cases
+        "mechanisms", "Silvestre 2009, table 3.1: a call / plain", None, mechanisms.mechanism_cases
     ),
-    Row("mechanisms", "Silvestre 2010, table 3.2", None, mechanisms.overlap_cases),
+    Row("mechanisms", "Silvestre 2009, table 3.2", None, mechanisms.overlap_cases),
     Row("checker", "transitions of the model checker", AtLeast(50_000), checker.cases),
     Row("checker", "CPU seconds for all specs, two cores", AtMost(60), checker.command_cases),
     Row("explorer", "schedules", AtLeast(6_000), explorer.rate_cases),

@@ -1,4 +1,4 @@
-"""Silvestre and others 2010, tables 3.1 and 3.2: what a rule adds to a remote call.
+"""Silvestre 2009, tables 3.1 and 3.2: what a rule adds to a remote call.
 
 The server of the objects, the process with the rules and the clients are processes of this machine, and talk as
 sessions of ``sqlite://`` do, which needs no server: no network is measured. The document's own machines were apart, with

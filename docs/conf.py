@@ -19,6 +19,7 @@ version = release
 
 extensions = [
     "generated",  # pictures, options and numbers from the code: docs/ext
+    "navigation",  # the groups of the menus in the sidebar: docs/ext
     "sphinx.ext.autodoc",
     "sphinx.ext.doctest",
     "sphinx.ext.intersphinx",

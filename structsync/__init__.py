@@ -156,4 +156,4 @@ if not TYPE_CHECKING:  # a type checker that saw this would take any name for on
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *HOMES})
+    return sorted({*globals(), *HOMES} - {"HOMES", "TYPE_CHECKING", "importing"})

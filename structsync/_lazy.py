@@ -30,7 +30,7 @@ def importing(package: str, homes: Mapping[str, str]) -> Callable[[str], object]
             found: object = importlib.import_module(home)
         except ModuleNotFoundError as error:
             if error.name in EXTRAS:
-                error.add_note(f"{package}.{name} needs it: pip install structsync[{error.name}]")
+                error.add_note(f"{package}.{name} needs it: pip install 'structsync[{error.name}]'")
             raise
         if home != f"{package}.{name}":
             found = getattr(found, name)

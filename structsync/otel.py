@@ -134,7 +134,7 @@ def export(
         from opentelemetry.trace import get_tracer
     except ImportError as error:
         raise ImportError(
-            "structsync.otel needs opentelemetry-api: install structsync[otel]"
+            "structsync.otel needs opentelemetry-api: pip install 'structsync[otel]'"
         ) from error
     if isinstance(spans_at_least, bool) or not isinstance(spans_at_least, int | float):
         raise TypeError(f"spans_at_least must be a number of seconds, not {spans_at_least!r}")

@@ -6,7 +6,8 @@ lists the options of a command, and ``.. on-record:: specs`` counts what is chec
 folder for each page, and show what it printed; ``{token}`` in it is the token that the page showed last. ``.. picture-of:: FILE``
 explores a file and shows the page of the failure, and ``.. measured:: sizes`` explores programs and
 counts (``sizes.py``). ``.. unreleased::`` shows the fragments of the changelog (``fragments.py``).
-``.. literalinclude::`` names the file, and offers it whole.
+``.. literalinclude::`` names the file, and offers it whole; ``:into: FILE`` of ``.. testcode::`` does so with what the
+page itself puts into one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.config import Config
-from sphinx.directives.code import LiteralInclude
+from sphinx.directives.code import LiteralInclude, container_wrapper
+from sphinx.ext.doctest import TestcodeDirective
 from sphinx.util.docutils import SphinxDirective
 
 from structsync import cli
@@ -213,6 +215,29 @@ class Included(LiteralInclude):
         return super().run()
 
 
+class Pasted(TestcodeDirective):
+    """Code of the page; with ``:into:`` under the name of a file, which has all code of the page that goes there.
+
+    The file is written beside the doctrees, which remain from one build to the next, as it does.
+    """
+
+    option_spec = TestcodeDirective.option_spec | {"into": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        (block,) = super().run()
+        if "into" not in self.options:
+            return [block]
+        name = self.options["into"]
+        parts = self.env.temp_data.setdefault("structsync parts", {}).setdefault(name, [])
+        parts.append("\n".join([*self.content, ""]))
+        place = Path(self.env.doctreedir) / "pasted" / self.env.docname / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("\n\n".join(parts), encoding="utf-8")
+        path = Path(os.path.relpath(place, self.env.srcdir)).as_posix()
+        caption = f":download:`{name} </{path}>`" + ", continued" * (len(parts) > 1)
+        return [container_wrapper(self, block, caption)]
+
+
 class Unreleased(Generated):
     """The fragments of the changelog that no release has collected yet."""
 
@@ -297,4 +322,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("unreleased", Unreleased)
     app.add_directive("measured", Measured)
     app.add_directive("literalinclude", Included, override=True)
+    app.setup_extension("sphinx.ext.doctest")
+    app.add_directive("testcode", Pasted, override=True)
     return {"parallel_read_safe": True}

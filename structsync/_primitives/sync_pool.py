@@ -69,7 +69,7 @@ def open_process_pool(
     process takes its place. A process that does not end within 30 s of the end of the block, such as one in which a
     job has left a thread that is not a daemon, is killed, and the block raises that error.
 
-    Needs ``pip install structsync[processes]``, that is trio-parallel.
+    Needs ``pip install 'structsync[processes]'``, that is trio-parallel.
 
     Args:
       workers: how many run at a time.
@@ -83,7 +83,7 @@ def open_process_pool(
         import trio_parallel
     except ImportError as error:
         raise ImportError(
-            "open_process_pool() needs trio-parallel: pip install structsync[processes]"
+            "open_process_pool() needs trio-parallel: pip install 'structsync[processes]'"
         ) from error
     manager = PoolManager(SyncPool, workers, max_queued, policy, ageing, name)
     return _Blocks(partial(_with_processes, manager, workers, trio_parallel.open_worker_context))

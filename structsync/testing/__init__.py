@@ -68,4 +68,4 @@ if not TYPE_CHECKING:  # a type checker that saw this would take any name for on
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_HOMES} - {"TYPE_CHECKING"})

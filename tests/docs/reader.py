@@ -49,9 +49,10 @@ class Reader:
     def command(self, words: list[str], code: int) -> None:
         """Run what the page shows after a dollar sign; of files that it brings, those that are shown do not count."""
         program, *rest = words
+        there = {name for name in self.pasted if Path(name).exists()}
         self._run([*PROGRAMS[program], *rest], code)
         if rest[0] == "examples":
-            for name in self.pasted:
+            for name in self.pasted - there:
                 Path(name).unlink(missing_ok=True)
 
     def run(self, name: str) -> None:

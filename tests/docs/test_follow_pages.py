@@ -76,6 +76,13 @@ def test_blocks_under_one_name_are_one_file(tmp_path: Path) -> None:
     assert met(page) is None
 
 
+def test_a_command_that_brings_files_leaves_what_was_pasted_before(tmp_path: Path) -> None:
+    file = offered(tmp_path, "shown.py", "gone\n")
+    command = COMMAND.format(0, "structsync examples broken_lock.py")
+    then = captioned(f"{file}, continued", "assert x == 1\n")
+    assert met(built(tmp_path, captioned(file, "x = 1\n"), command, then)) is None
+
+
 def test_of_an_excerpt_the_whole_file_runs(tmp_path: Path) -> None:
     file = offered(tmp_path, "whole.py", "x = 1\nprint(x)\n")
     page = built(tmp_path, captioned(f"excerpt of {file}", "print(x)\n"))

@@ -189,7 +189,7 @@ def test_the_least_duration_of_a_span_is_a_number_of_seconds(
 
 def test_without_opentelemetry_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.metrics", None)
-    with pytest.raises(ImportError, match=r"install structsync\[otel\]$"):
+    with pytest.raises(ImportError, match=r"pip install 'structsync\[otel\]'$"):
         otel.export().__enter__()
 
 

@@ -43,6 +43,12 @@ def test_importing_the_library_does_not_load_trio() -> None:
     assert printed("import sys, structsync; print('trio' in sys.modules)") == ["False"]
 
 
+def test_all_names_of_the_library_load_nothing_else_than_trio() -> None:
+    loaded = {name.partition(".")[0] for name in loaded_by("from structsync import *")}
+    others = loaded - sys.stdlib_module_names
+    assert {name for name in others if not name.startswith("_sysconfig")} == {"structsync"}
+
+
 def test_a_semaphore_loads_what_a_semaphore_needs() -> None:
     loaded = loaded_by("from structsync import Semaphore")
     parts = ("_core.primitives.", "_core.monitors.", "_primitives.", "observing", "testing")
@@ -71,6 +77,14 @@ def test_every_name_is_there_before_it_is_loaded() -> None:
     assert "lowlevel" not in found
 
 
+@pytest.mark.parametrize("module", ["", ".checking", ".testing"])
+def test_no_name_that_is_shown_is_only_there_for_the_module_itself(module: str) -> None:
+    program = f"import structsync{module} as it; print(*dir(it))"
+    shown = {name for name in printed(program) if not name.startswith("_")}
+    assert {"Verdict", "Lock"} & shown
+    assert not {"HOMES", "TYPE_CHECKING", "importing"} & shown
+
+
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match=r"^module 'structsync' has no attribute 'Semaphor'$"):
         structsync.Semaphor  # type: ignore[attr-defined]  # noqa: B018 - the mistake is the test
@@ -83,7 +97,7 @@ def test_a_module_can_be_a_public_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("missing", "extra"), [("hypothesis", "structsync[hypothesis]"), ("outcome", "none")]
+    ("missing", "extra"), [("hypothesis", "'structsync[hypothesis]'"), ("outcome", "none")]
 )
 def test_a_name_whose_package_is_missing_says_which_extra_installs_it(
     missing: str, extra: str

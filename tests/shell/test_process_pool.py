@@ -136,7 +136,7 @@ async def test_without_trio_parallel_the_error_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "trio_parallel", None)
-    with pytest.raises(ImportError, match=r"pip install structsync\[processes\]"):
+    with pytest.raises(ImportError, match=r"pip install 'structsync\[processes\]'"):
         async with open_process_pool(1):
             pass
 

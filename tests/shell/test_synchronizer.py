@@ -94,7 +94,7 @@ async def test_overlapping_synchronizers_compose() -> None:
 
 
 async def test_calls_that_no_synchronizer_concerns_never_wait_behind_those_it_does() -> None:
-    """Neither where the monitor is free nor in its queue (figure 3.8 of Silvestre and others)."""
+    """Neither where the monitor is free nor in its queue (figure 3.8 of Silvestre 2009)."""
     monitor, got, leave = Monitor(), list[int](), trio.Event()
     stay = monitor.entry(leave.wait)
     get, set_ = monitor.entry(lambda: got.append(0)), monitor.entry(lambda: got.append(1))

@@ -49,7 +49,7 @@ def outside_the_run(function: F) -> F:
 class ScheduledStateMachine(RuleBasedStateMachine):
     """A rule-based state machine of Hypothesis whose rules may be async, under a drawn schedule.
 
-    Rules, invariants, preconditions and bundles are those of :mod:`hypothesis.stateful`. What is
+    Rules, invariants, preconditions and bundles are those of ``hypothesis.stateful``. What is
     different:
 
     * An ``async def`` rule is started as a task of its own, and may still be waiting when the next
