@@ -319,7 +319,6 @@ def test_each_execution_has_the_same_states(side: Side, which: bool) -> None:
     check_it_repeats(side, which)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("search", ["plain", "states"])
 def test_a_deadlock_guard_tells_what_it_knows_and_not_what_it_costs(search: Any) -> None:
     """Each look makes the next one cheaper, and what it knows of a primitive stands at its address."""

@@ -55,7 +55,6 @@ def test_an_audit_of_cycles_sees_a_state_that_the_graph_has_not() -> None:
         assert walk.is_wrong(runs.execute(walk))
 
 
-@pytest.mark.unmeasured
 def test_between_an_execution_and_itself_there_is_no_difference() -> None:
     runs = some_runs()
     with runs.open():

@@ -168,7 +168,6 @@ def test_a_lost_update_needs_no_cancellation() -> None:
     assert (shrunk.calls("add"), shrunk.cancels, shrunk.steps) == (2, 0, 4)
 
 
-@pytest.mark.unmeasured
 def test_a_newcomer_that_barges_is_found_without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fifo, "may_pass", lambda *_: True)
     monkeypatch.setattr(Fifo, "may_be_passed", True)

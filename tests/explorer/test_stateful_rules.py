@@ -176,7 +176,6 @@ def test_an_error_in_a_rule_is_raised_as_it_is_from_the_line_of_the_rule() -> No
     assert (shrunk.calls("break_down"), shrunk.steps) == (1, 2)
 
 
-@pytest.mark.unmeasured
 def test_tasks_in_the_nursery_are_no_rules_and_their_errors_fail_the_example() -> None:
     class Machine(ScheduledStateMachine):
         @initialize()
