@@ -268,7 +268,6 @@ def test_a_checkpoint_leaves_nothing_of_the_wait_before(kind: type[Engine]) -> N
     assert run_once(leaves_a_mark, kind=kind).ending == Ending("passed", value=None)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(("program", "settings"), PROGRAMS, ids=label)
 def test_both_engines_give_the_same_traces(program: Program, settings: dict[str, Any]) -> None:
     check_the_engines_agree(program, settings)
