@@ -71,7 +71,7 @@ class TheGuardIsNotEvaluatedAgain(BoxCore):
 
 
 @fault(MonitorSpec, "core", refuted_by="no_permitted_call_is_passed")
-class TheEntriesAreEvaluatedInTurn(BoxCore):
+class TheEntriesAreConsideredInTurn(BoxCore):
     """An entry with a call that is permitted is served before the next entry, however old the others' calls are."""
 
     def candidates(self) -> Iterator[Request[Invocation]]:

@@ -90,7 +90,7 @@ class ForgetsCore(SharedCore):
     """Forgets each name at which no task waits or holds, also one that has something to remember."""
 
     def forget_unused(self) -> None:
-        for name in [name for name, one in self.named.items() if one.core.is_quiescent]:
+        for name in [name for name, one in self.named.items() if one.core.is_idle]:
             del self.named[name]
         super().forget_unused()
 

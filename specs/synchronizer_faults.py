@@ -18,7 +18,7 @@ from .synchronizer_requests import RequestsSpec, Store
 
 
 @fault(SynchronizerSpec, "core", refuted_by="nothing_that_may_start_waits")
-class OtherMonitorsAreNotEvaluated(Switches):
+class OtherMonitorsAreNotConsidered(Switches):
     """A trigger permits a call of another monitor, and that sleeps on (H1: a wakeup is lost)."""
 
     def carried(self, ended: Ended) -> Ended:
@@ -28,7 +28,7 @@ class OtherMonitorsAreNotEvaluated(Switches):
 
 @fault(SynchronizerSpec, "core", refuted_by="a_call_permitted_again_and_again_is_served")
 @fault(SynchronizerSpec, "core", refuted_by="nothing_that_may_start_waits")
-class TheEndOfTheBlockEvaluatesNoCall(Switches):
+class TheEndOfTheBlockConsidersNoCall(Switches):
     """The rules have ended, and the calls that they disabled sleep on."""
 
     def end(self) -> Ended:
@@ -37,7 +37,7 @@ class TheEndOfTheBlockEvaluatesNoCall(Switches):
         return []
 
 
-class EvaluatesNewcomers(MonitorCore):
+class ConsidersNewcomers(MonitorCore):
     """Evaluates rules for a call that arrives, and never again."""
 
     settling = False
@@ -56,7 +56,7 @@ class EvaluatesNewcomers(MonitorCore):
 class DisabledOnArrivalOnly(Switches):
     """A call is not looked at again when it is its turn: another has started between the look and the start."""
 
-    monitor = EvaluatesNewcomers
+    monitor = ConsidersNewcomers
 
 
 class TakesTheOccupied(Rules):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,7 @@ def environment(*plugins: str, autoload: bool = False) -> dict[str, str]:
 
 _FORKS = """
 import gc, json, os, runpy, sys
+import trio
 import {imported}
 from structsync.testing._search.engine_choice import chosen
 
@@ -60,6 +62,7 @@ for line in sys.stdin:
         sys.argv[:] = asked["command"]
         for number, file in enumerate([os.devnull, asked["out"], asked["err"]]):
             os.dup2(os.open(file, os.O_RDWR), number)
+        trio._core._run._r.seed()  # or all would shuffle alike
         {main}
         sys.exit()
     _, status = os.waitpid(child, 0)
@@ -83,6 +86,7 @@ def _forking(program: str) -> subprocess.Popen[str]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        process_group=0,  # to be ended together with a child that hangs
     )
 
     def end() -> None:
@@ -108,14 +112,22 @@ def _forked(program: str, *arguments: str, cwd: Path) -> subprocess.CompletedPro
         asked = {
             "command": [program, *arguments],
             "cwd": str(cwd),
-            "env": environment(),
+            # Hypothesis takes the folder of the server, once and for all, unless it is told another.
+            "env": environment() | {"HYPOTHESIS_STORAGE_DIRECTORY": str(cwd / ".hypothesis")},
             "out": str(out),
             "err": str(err),
         }
-        forking.stdin.write(json.dumps(asked) + "\n")
-        forking.stdin.flush()
-        code = int(forking.stdout.readline())
-        return subprocess.CompletedProcess(arguments, code, out.read_text(), err.read_text())
+        try:
+            forking.stdin.write(json.dumps(asked) + "\n")
+            forking.stdin.flush()
+            code = forking.stdout.readline()
+        except BaseException:
+            # Of a child that hangs, the next test would wait for the end, and take its exit code.
+            _forking.cache_clear()
+            os.killpg(forking.pid, signal.SIGKILL)
+            raise
+        assert code, f"the process that forks {program} has died"
+        return subprocess.CompletedProcess(arguments, int(code), out.read_text(), err.read_text())
 
 
 def structsync_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -40,6 +40,7 @@ TIERS: dict[str, str] = {
     "observing": "everywhere",
     "peers": "everywhere",
     "record": "everywhere",
+    "shell/test_many_waiters.py": "slow",
     "shell/test_thread_races.py": "once",
     "shell": "everywhere",
     "test_package.py": "everywhere",

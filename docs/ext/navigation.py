@@ -21,7 +21,7 @@ def groups(env: BuildEnvironment) -> Iterator[tuple[str, str]]:
     """Yield the caption of each group, and its first page."""
     for contents in env.tocs.values():
         for toctree in contents.findall(addnodes.toctree):
-            if toctree.get("caption"):
+            if toctree.get("caption") and toctree["includefiles"]:
                 yield toctree["caption"], toctree["includefiles"][0]
 
 

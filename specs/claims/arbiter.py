@@ -200,7 +200,7 @@ def what_is_not_said_is_first_come_first_served_or_ages_by_a_hundred(which: int)
     assert strict.policy.ageing is None
 
 
-def only_those_that_are_named_are_evaluated(which: int, value: int, waiting: int) -> None:
+def only_those_that_are_named_are_considered(which: int, value: int, waiting: int) -> None:
     assert 0 <= which < waiting <= BOUND
     assert 0 <= value <= 2
     core = with_queue(SemaphoreCore(0, policy="eligible"), [1] * waiting)

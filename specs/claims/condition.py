@@ -184,11 +184,11 @@ def a_condition_stays_closed_for_the_first_reason(waiting: int) -> None:
     assert waiters_of(core.lock.waiting()) == list(range(waiting))
 
 
-def a_lock_is_not_quiescent_while_a_task_waits_for_a_notification(waiting: int) -> None:
+def a_lock_is_not_idle_while_a_task_waits_for_a_notification(waiting: int) -> None:
     assert 0 <= waiting <= BOUND
     core, _ = condition(waiting)
     core.lock.release(OWNER)
-    assert core.lock.is_quiescent is (waiting == 0)
+    assert core.lock.is_idle is (waiting == 0)
 
 
 def no_waiter_that_is_gone_breaks_the_condition(waiting: int, gone: int) -> None:

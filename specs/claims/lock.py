@@ -116,11 +116,11 @@ def a_task_that_owned_it_may_claim_it_again(owner: int, names: list[int]) -> Non
     assert (again.status is Status.GRANTED) == (len(names) == 1)
 
 
-def a_lock_is_quiescent_exactly_if_it_has_no_owner(owned: bool, waiting: int) -> None:
+def a_lock_is_idle_exactly_if_it_has_no_owner(owned: bool, waiting: int) -> None:
     assert 0 <= waiting <= BOUND
     assert owned or not waiting
     core = owned_by(0, list(range(1, waiting + 1))) if owned else LockCore()
-    assert core.is_quiescent is not owned
+    assert core.is_idle is not owned
 
 
 def an_owner_that_exits_breaks_the_lock_and_all_waiters(owner: int, names: list[int]) -> None:

@@ -115,7 +115,7 @@ def what_exists_is_made(which: int, ageing: int) -> None:
     name = ("fifo", "phase", "readers", "writers")[which]
     core = rwlock.make_core(name)
     assert core.policy.name == name
-    assert core.is_quiescent
+    assert core.is_idle
     assert type(core) is (rwlock.PhaseFairCore if name == "phase" else RWLockCore)
     assert core.later is (None, READ, WRITE, READ)[which]
     assert make_policy("priority", ageing).name == "priority"

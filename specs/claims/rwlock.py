@@ -121,7 +121,7 @@ def only_what_is_held_is_released(writing: bool, who: int) -> None:
     else:
         assert writing
         assert who == WRITER
-        assert core.is_quiescent
+        assert core.is_idle
 
 
 def a_holder_that_exits_breaks_the_lock_and_all_waiters(reads: bool, writes: list[bool]) -> None:

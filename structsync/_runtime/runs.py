@@ -73,7 +73,7 @@ def check_changeable(several: Iterable[Live[Any]]) -> None:
 
 def _is_free(live: Live[Any]) -> bool:
     last, root = live._transitions, live._root
-    if live._core.is_quiescent or (last is NOBODYS and root is None):
+    if live._core.is_idle or (last is NOBODYS and root is None):
         return True
     if live._core.queue:
         return False

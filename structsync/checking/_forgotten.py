@@ -1,7 +1,7 @@
 """What `forgets` names is for the properties of steps alone: what else reads it is found out.
 
-In every state that a search stores it is what it was at first, so what an invariant returns for it would be true or false
-of that alone.
+In every state that a search stores it is what it was at first, so an invariant that reads it would hold or fail for that
+first value alone.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from .faults import (
     group,
     guards,
     history,
+    idle,
     job_queue,
     latch,
     ledger,
@@ -33,7 +34,6 @@ from .faults import (
     plain,
     policy,
     queue,
-    quiescent,
     rate_limiter,
     refusals,
     resource_pool,
@@ -52,7 +52,7 @@ from .faults._planting import Fault, OfASpec, Shared
 CLAIMS = shipped_claims()
 MODULES = (
     arbiter,
-    quiescent,
+    idle,
     barrier,
     buffer,
     calls,

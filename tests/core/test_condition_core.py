@@ -133,12 +133,12 @@ def test_the_end_of_a_condition_sends_its_waiters_to_the_lock() -> None:
     assert [wait.status for wait in room.waits.values()] == ["pending", "broken", "broken"]
 
 
-def test_a_lock_with_waiters_on_a_condition_is_not_quiescent() -> None:
+def test_a_lock_with_waiters_on_a_condition_is_not_idle() -> None:
     room = Room("a")
-    assert not room.lock.is_quiescent
+    assert not room.lock.is_idle
     room.condition.cancel(room.waits["a"])
     room.lock.release("a")
-    assert room.lock.is_quiescent
+    assert room.lock.is_idle
 
 
 @pytest.mark.parametrize("verb", ["wait", "notify"])
@@ -165,7 +165,7 @@ def test_restoring_a_condition_tells_its_lock_who_waits() -> None:
 def test_restoring_an_empty_condition_tells_its_lock_that_no_task_waits() -> None:
     room = Room("a")
     room.condition.restore(ConditionCore(LockCore()).snapshot())
-    assert room.lock.is_quiescent
+    assert room.lock.is_idle
 
 
 def test_a_condition_itself_grants_and_holds_nothing() -> None:

@@ -120,9 +120,9 @@ def test_what_was_released_is_not_in_hand() -> None:
     core = BufferCore(1)
     core.ask(("item",))
     request, _ = core.ask(Lend())
-    assert not core.is_quiescent
+    assert not core.is_idle
     core.release(request.claim)
-    assert core.is_quiescent
+    assert core.is_idle
     with pytest.raises(RuntimeError, match="not in hand any more"):
         core.release(request.claim)
 

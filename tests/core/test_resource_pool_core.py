@@ -53,11 +53,11 @@ def test_a_place_is_given_back_once() -> None:
         core.release("a")
 
 
-def test_it_is_quiescent_while_nothing_is_lent() -> None:
+def test_it_is_idle_while_nothing_is_lent() -> None:
     core = ResourcePoolCore(1)
-    assert core.is_quiescent
+    assert core.is_idle
     core.submit("a")
-    assert not core.is_quiescent
+    assert not core.is_idle
     core.put_in("a", "item")
     core.put_back("a", 0)
-    assert core.is_quiescent
+    assert core.is_idle

@@ -270,9 +270,9 @@ def test_the_exit_of_a_bystander_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("held", [True, False])
-def test_a_lock_is_quiescent_when_no_task_owns_it_or_waits(held: bool) -> None:
+def test_a_lock_is_idle_when_no_task_owns_it_or_waits(held: bool) -> None:
     core = held_lock() if held else LockCore()
-    assert core.is_quiescent is not held
+    assert core.is_idle is not held
 
 
 # ==== capacity limiter ====
@@ -397,18 +397,18 @@ def test_a_borrower_that_exited_breaks_the_limiter_if_it_holds_a_token_and_else_
 # ==== the queue of a pool ====
 
 
-def test_a_job_queue_is_quiescent_once_it_is_closed_and_its_last_job_has_ended() -> None:
+def test_a_job_queue_is_idle_once_it_is_closed_and_its_last_job_has_ended() -> None:
     core = JobQueueCore(1, 2)
     core.submit("runs")
     core.submit("waits")
-    seen = [core.is_quiescent]
+    seen = [core.is_idle]
     core.close("closed")
-    seen.append(core.is_quiescent)
+    seen.append(core.is_idle)
     core.release("runs")
-    seen.append(core.is_quiescent)
+    seen.append(core.is_idle)
     core.release("waits")
-    assert (seen, core.is_quiescent) == ([False] * 3, True)
-    assert not JobQueueCore(1, 2).is_quiescent  # its workers belong to a run
+    assert (seen, core.is_idle) == ([False] * 3, True)
+    assert not JobQueueCore(1, 2).is_idle  # its workers belong to a run
 
 
 def test_a_request_that_joins_the_queue_has_every_field_that_its_constructor_sets() -> None:

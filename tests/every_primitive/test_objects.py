@@ -132,7 +132,7 @@ def test_it_can_be_referenced_weakly(kind: Kind) -> None:
     assert reference() is None
 
 
-async def test_nothing_keeps_a_primitive_alive_that_was_used_and_is_quiescent(kind: Kind) -> None:
+async def test_nothing_keeps_a_primitive_alive_that_was_used_and_is_idle(kind: Kind) -> None:
     primitive = kind.make()
     kind.occupy(primitive)
     async with trio.open_nursery() as nursery:

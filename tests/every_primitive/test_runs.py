@@ -31,7 +31,7 @@ def test_taking_without_waiting_and_giving_back_need_no_run(kind: Kind) -> None:
     assert kind.state(primitive) == before
 
 
-def test_a_quiescent_object_may_be_used_by_one_run_after_another(kind: Kind) -> None:
+def test_an_idle_object_may_be_used_by_one_run_after_another(kind: Kind) -> None:
     primitive = kind.make()
 
     async def use() -> str:
@@ -44,7 +44,7 @@ def test_a_quiescent_object_may_be_used_by_one_run_after_another(kind: Kind) -> 
     assert [trio.run(use) for _ in range(3)] == ["granted"] * 3
 
 
-def test_a_quiescent_object_may_be_used_by_a_run_in_another_thread(movable: Kind) -> None:
+def test_an_idle_object_may_be_used_by_a_run_in_another_thread(movable: Kind) -> None:
     primitive = movable.make()
 
     async def use() -> str:
@@ -59,7 +59,7 @@ def test_a_quiescent_object_may_be_used_by_a_run_in_another_thread(movable: Kind
     assert trio.run(use) == "granted"
 
 
-def test_what_a_cancelled_run_used_is_quiescent_after_it(kind: Kind) -> None:
+def test_what_a_cancelled_run_used_is_idle_after_it(kind: Kind) -> None:
     primitive = kind.make()
 
     async def use() -> None:

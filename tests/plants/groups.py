@@ -103,7 +103,7 @@ def a_request_is_withdrawn_from_the_first_queue_alone(patch: pytest.MonkeyPatch)
     patch.setattr(parking_together, "withdraw_group", withdraw_group)
 
 
-def a_request_is_released_at_each_close(patch: pytest.MonkeyPatch) -> None:
+def a_closed_request_releases_at_each_close(patch: pytest.MonkeyPatch) -> None:
     """Once by the task that closes it, and once more at the end of the block."""
 
     def close(self: RequestBase) -> None:
@@ -116,7 +116,7 @@ def a_request_is_released_at_each_close(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RequestBase, "close", close)
 
 
-def a_request_that_is_released_is_granted_all_the_same(patch: pytest.MonkeyPatch) -> None:
+def a_closed_request_keeps_what_it_was_granted(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RequestBase, "_release", lambda self: None)
     patch.setattr("structsync._primitives.holding.GroupRequest._release", lambda self: None)
 

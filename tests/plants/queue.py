@@ -198,7 +198,7 @@ def overtaking_does_not_age(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Arbiter, "take", lambda self, claim: self.admit(claim))
 
 
-def withdrawing_an_ended_request_releases(patch: pytest.MonkeyPatch) -> None:
+def an_ended_request_is_withdrawn(patch: pytest.MonkeyPatch) -> None:
     intact = Arbiter.withdraw
 
     def withdraw(self: Arbiter[Any], request: Request[Any]) -> list[Request[Any]] | None:

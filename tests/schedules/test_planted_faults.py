@@ -655,13 +655,13 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_requests.test_a_request_of_a_group_is_all_of_it_or_nothing,
         (
             groups.a_request_is_withdrawn_from_the_first_queue_alone,
-            groups.a_request_that_is_released_is_granted_all_the_same,
+            groups.a_closed_request_keeps_what_it_was_granted,
             groups.half_a_group_is_granted,
         ),
     ),
     (
         test_requests.test_a_request_may_be_closed_by_any_task_at_any_time,
-        (groups.a_request_is_released_at_each_close,),
+        (groups.a_closed_request_releases_at_each_close,),
     ),
     (
         test_requests.test_what_is_given_back_early_lets_others_in_and_the_rest_does_not,

@@ -206,7 +206,7 @@ def test_no_task_queues_for_a_map_itself(attempt: str) -> None:
     before = core.snapshot()
     with pytest.raises(NotImplementedError, match=r"by its lock: \w+ locks\[key\]"):
         getattr(core, attempt)("a")
-    assert (core.snapshot(), core.is_quiescent) == (before, True)
+    assert (core.snapshot(), core.is_idle) == (before, True)
 
 
 async def test_repr_and_names_of_the_locks() -> None:

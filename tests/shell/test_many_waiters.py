@@ -12,7 +12,6 @@ from structsync import CapacityLimiter, Lock, Semaphore, WaitQueue
 
 MANY = 100_000
 FEWER = 10_000  # for what differs from the first in the core alone
-pytestmark = pytest.mark.slow
 
 
 async def queue_and_cancel(

@@ -333,7 +333,7 @@ async def test_a_monitor_under_rules_is_of_the_run_of_the_synchronizer_though_no
             synchronizer.trigger(off, lit.clear)
             synchronizer.disable(on, when=lambda: bool(lit))
             await start(nursery, on)
-            assert not a._core.is_quiescent  # or the thread would wake a task of this run
+            assert not a._core.is_idle  # or the thread would wake a task of this run
             assert "is in use by another trio run" in refusal_in_a_thread(lambda: trio.run(off))
             assert lit == [1]
         assert refusal_in_a_thread(lambda: trio.run(off)) == ""

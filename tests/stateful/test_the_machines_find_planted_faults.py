@@ -337,7 +337,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             queue.an_acquire_that_need_not_wait_ignores_a_cancellation,
         )
     ],
-    (SemaphoreMachine, queue.withdrawing_an_ended_request_releases),
+    (SemaphoreMachine, queue.an_ended_request_is_withdrawn),
     (LimiterMachine, capacity_limiter.more_tokens_let_no_task_in),
     (LimiterShellMachine, capacity_limiter.more_tokens_let_no_task_in),
     (LimiterMachine, capacity_limiter.a_borrower_may_wait_twice),

@@ -39,9 +39,9 @@ class MonitorCore(ExclusiveCore[Invocation]):
         self.rules: dict[EntryRules, None] = {}
 
     @property
-    def is_quiescent(self) -> bool:
+    def is_idle(self) -> bool:
         # A call under rules may let in those that wait at other monitors, and they are of one run.
-        return super().is_quiescent and not self.urgent and not self.rules
+        return super().is_idle and not self.urgent and not self.rules
 
     def admits(self, claim: Invocation) -> bool:
         return self.owner is None and claim.entry.permits(claim)

@@ -22,7 +22,7 @@ class CapacityLimiterCore(ClaimantArbiter):
         self.borrowers: dict[Hashable, None] = {}  # in the order in which they borrowed
 
     @property
-    def is_quiescent(self) -> bool:
+    def is_idle(self) -> bool:
         return not self.queue and not self.borrowers
 
     def admits(self, claim: Hashable) -> bool:

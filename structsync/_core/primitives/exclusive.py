@@ -30,7 +30,7 @@ class ExclusiveCore(Arbiter[ClaimT]):
         self.conditions: dict[BreaksWaiters, None] = {}
 
     @property
-    def is_quiescent(self) -> bool:
+    def is_idle(self) -> bool:
         return self.owner is None and not self.queue and not self.conditions
 
     def end(self, cause: Hashable) -> list[Request[Any]]:

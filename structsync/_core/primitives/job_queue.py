@@ -42,7 +42,7 @@ class JobQueueCore(Arbiter[Any]):
         self.start_index()
 
     @property
-    def is_quiescent(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether it has ended: until then its workers belong to one run."""
         return self.cause is not None and self.is_drained
 

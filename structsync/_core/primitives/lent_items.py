@@ -163,7 +163,7 @@ class LendingArbiter(Arbiter[Any]):
         self.lent: dict[Hashable, Entry] = {}
 
     @property
-    def is_quiescent(self) -> bool:
+    def is_idle(self) -> bool:
         return not self.queue and not self.lent
 
     def lend(self, claim: Lend) -> Lend:

@@ -28,7 +28,7 @@ class LockMapCore(Arbiter[Hashable]):
         self.held: dict[Hashable, Any] = {}  # of those, the ones with an owner
 
     @property
-    def is_quiescent(self) -> bool:
+    def is_idle(self) -> bool:
         return not self.held
 
     def admits(self, claim: Hashable) -> bool:

@@ -48,7 +48,7 @@ class ResourcePoolCore(Arbiter[Any]):
         self.idle: deque[Kept] = deque()  # the newest is at the right
 
     @property
-    def is_quiescent(self) -> bool:
+    def is_idle(self) -> bool:
         return not self.queue and not self.loans
 
     @property

@@ -82,7 +82,7 @@ class RWLockCore(ClaimantArbiter):
         self.readers: dict[Hashable, None] = {}  # in the order in which they entered
 
     @property
-    def is_quiescent(self) -> bool:
+    def is_idle(self) -> bool:
         return self.writer is None and not self.readers and not self.queue
 
     def admits(self, claim: Access) -> bool:

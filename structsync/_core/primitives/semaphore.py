@@ -28,7 +28,7 @@ class SemaphoreCore(Arbiter[int]):
         self.max_value = self.largest = max_value
 
     @property
-    def is_quiescent(self) -> bool:
+    def is_idle(self) -> bool:
         # What is out of an unbounded one is not known: its permits may never have been acquired.
         return not self.queue and (self.max_value is None or self.value >= self.max_value)
 

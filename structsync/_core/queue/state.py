@@ -103,7 +103,7 @@ class PrimitiveState(ABC, Generic[ClaimT]):
         return claims[0]
 
     @property
-    def is_quiescent(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether no task waits and no task is known to hold it, so that it may move to another run."""
         return not self.queue
 

@@ -47,7 +47,7 @@ class Kind(ABC):
 
     def is_new(self, core: Any, size: Any) -> bool:
         """Return whether a core is no different from one made anew."""
-        return bool(core.is_quiescent)
+        return bool(core.is_idle)
 
 
 class SemaphoreKind(Kind):
@@ -94,7 +94,7 @@ class LatchKind(Kind):
         return 0
 
     def is_new(self, core: Any, size: Any) -> bool:
-        return bool(core.is_quiescent and core.count == size)
+        return bool(core.is_idle and core.count == size)
 
 
 class BarrierKind(Kind):

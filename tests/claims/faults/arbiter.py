@@ -89,9 +89,9 @@ def what_ages_by_a_hundred_does_not_age(name: str, ageing: int | None) -> Any:
 @fault(
     Arbiter,
     "settle",
-    refuted_by="arbiter.only_those_that_are_named_are_evaluated",
+    refuted_by="arbiter.only_those_that_are_named_are_considered",
 )
-def all_waiters_are_evaluated(core: Arbiter[Any], candidates: Any = None) -> list[Request[Any]]:
+def all_waiters_are_considered(core: Arbiter[Any], candidates: Any = None) -> list[Request[Any]]:
     return intact_settle(core)
 
 

@@ -105,7 +105,7 @@ def closing_breaks_the_notified_too(core: ConditionCore, cause: Hashable) -> End
 @fault(
     ConditionCore,
     "wait",
-    refuted_by="condition.a_lock_is_not_quiescent_while_a_task_waits_for_a_notification",
+    refuted_by="condition.a_lock_is_not_idle_while_a_task_waits_for_a_notification",
 )
 def the_lock_does_not_know_of_the_condition(
     core: ConditionCore, claim: Hashable, waiter: Any

@@ -48,11 +48,11 @@ a_grant_is_not_noted = Fault(
     LockCore, "grant", grant_unnoted, "lock.a_task_that_owned_it_may_claim_it_again"
 )
 
-a_lock_without_a_queue_counts_as_quiescent = Fault(
+a_lock_without_a_queue_counts_as_idle = Fault(
     LockCore,
-    "is_quiescent",
-    Arbiter.is_quiescent,
-    "lock.a_lock_is_quiescent_exactly_if_it_has_no_owner",
+    "is_idle",
+    Arbiter.is_idle,
+    "lock.a_lock_is_idle_exactly_if_it_has_no_owner",
 )
 
 

@@ -78,7 +78,7 @@ def an_eligible_newcomer_queues(
     return False
 
 
-the_oldest_is_evaluated_first = Shared(
+the_oldest_is_considered_first = Shared(
     semaphore.the_priority_is_ignored, "policy.a_head_of_better_rank_blocks_those_that_would_fit"
 )
 

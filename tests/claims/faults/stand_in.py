@@ -37,7 +37,7 @@ def each_host_is_supposed_to_be_ready(readiness: Readiness, task: Hashable) -> b
     "candidates",
     refuted_by="stand_in.one_answers_for_those_whose_hosts_stand_alike",
 )
-def each_waiter_is_evaluated(core: StandInCore) -> Ended:
+def each_waiter_is_considered(core: StandInCore) -> Ended:
     return [*core.queue]
 
 

@@ -20,7 +20,7 @@ def all_have_to_disable_it(rules: Rules, invocation: Invocation) -> bool:
 
 
 @fault(EntryCore, "permits", refuted_by="synchronizer.the_guard_of_the_entry_is_evaluated_first")
-def synchronizers_are_evaluated_first(entry: EntryCore, invocation: Invocation) -> bool:
+def synchronizers_are_considered_first(entry: EntryCore, invocation: Invocation) -> bool:
     return (entry.rules is None or entry.rules.permit(invocation)) and (
         entry.guard is None or entry.guard.holds(invocation)
     )

@@ -42,21 +42,21 @@ def with_items(policy: str) -> BufferCore:
     return core
 
 
-def it_is_quiescent_while_no_task_holds_it_and_none_waits(
+def it_is_idle_while_no_task_holds_it_and_none_waits(
     kind: int, is_held: bool, is_waited_for: bool
 ) -> None:
     assert 0 <= kind < 8
     make, holds, waits = KINDS[kind]
     core = make()
-    assert core.is_quiescent
+    assert core.is_idle
     if is_held and holds is not None:
         core.admit(holds)
     if is_waited_for:
         core.enqueue(waits)
-    assert core.is_quiescent == ((not is_held or holds is None) and not is_waited_for)
+    assert core.is_idle == ((not is_held or holds is None) and not is_waited_for)
 
 
-def a_pool_is_quiescent_once_it_has_ended(is_closed: bool, busy: int, is_waited_for: bool) -> None:
+def a_pool_is_idle_once_it_has_ended(is_closed: bool, busy: int, is_waited_for: bool) -> None:
     assert busy >= 0
     core = JobQueueCore(0, 1)
     core.busy = busy
@@ -65,7 +65,7 @@ def a_pool_is_quiescent_once_it_has_ended(is_closed: bool, busy: int, is_waited_
     if is_closed:
         core.close("closed")
     assert core.is_drained == (busy == 0 and not is_waited_for)
-    assert core.is_quiescent == (is_closed and core.is_drained)
+    assert core.is_idle == (is_closed and core.is_drained)
 
 
 def a_pool_has_room_until_it_is_closed(is_closed: bool, waiting: int, most: int) -> None:
@@ -78,12 +78,12 @@ def a_pool_has_room_until_it_is_closed(is_closed: bool, waiting: int, most: int)
     assert core.has_room() == (not is_closed and waiting < most)
 
 
-def a_map_is_quiescent_while_none_of_its_locks_is_held(is_held: bool) -> None:
+def a_map_is_idle_while_none_of_its_locks_is_held(is_held: bool) -> None:
     assert is_held in (False, True)
     core = LockMapCore({"key": "lock"})
     if is_held:
         core.new_lock("key").admit("owner")
-    assert core.is_quiescent == (not is_held)
+    assert core.is_idle == (not is_held)
 
 
 def a_holder_of_a_token_is_known_by_name(who: int, lent: int) -> None:
@@ -97,13 +97,13 @@ def a_holder_of_a_token_is_known_by_name(who: int, lent: int) -> None:
     assert not gone
 
 
-def a_monitor_is_quiescent_while_no_task_is_inside_or_waits_and_no_rule_concerns_it(
+def a_monitor_is_idle_while_no_task_is_inside_or_waits_and_no_rule_concerns_it(
     is_inside: bool, is_waited_for: bool, has_signalled: bool, is_ruled: bool
 ) -> None:
     assert is_inside in (False, True)
     core = MonitorCore()
     entry = EntryCore("entry")
-    assert core.is_quiescent
+    assert core.is_idle
     if is_inside:
         core.admit(Invocation(entry, "inside"))
     if is_waited_for:
@@ -112,4 +112,4 @@ def a_monitor_is_quiescent_while_no_task_is_inside_or_waits_and_no_rule_concerns
         core.urgent.append(Request(Invocation(core.reentry, "signalled"), -1))
     if is_ruled:
         SynchronizerCore().disable(Rules(entry, core, None), Guard(lambda: False))
-    assert core.is_quiescent == (not (is_inside or is_waited_for or has_signalled or is_ruled))
+    assert core.is_idle == (not (is_inside or is_waited_for or has_signalled or is_ruled))

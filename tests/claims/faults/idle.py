@@ -20,8 +20,8 @@ def not_written(core: Any) -> bool:
 
 readers_do_not_count = fault(
     RWLockCore,
-    "is_quiescent",
-    refuted_by="quiescent.it_is_quiescent_while_no_task_holds_it_and_none_waits",
+    "is_idle",
+    refuted_by="idle.it_is_idle_while_no_task_holds_it_and_none_waits",
 )(property(not_written))
 
 
@@ -30,11 +30,11 @@ def without_queue(core: Any) -> bool:
 
 
 jobs_that_run_do_not_count = fault(
-    JobQueueCore, "is_quiescent", refuted_by="quiescent.a_pool_is_quiescent_once_it_has_ended"
+    JobQueueCore, "is_idle", refuted_by="idle.a_pool_is_idle_once_it_has_ended"
 )(property(without_queue))
 
 
-@fault(JobQueueCore, "has_room", refuted_by="quiescent.a_pool_has_room_until_it_is_closed")
+@fault(JobQueueCore, "has_room", refuted_by="idle.a_pool_has_room_until_it_is_closed")
 def one_more_is_accepted(core: JobQueueCore) -> bool:
     return core.cause is None and core.accepted <= core.max_queued
 
@@ -45,12 +45,12 @@ def no_task_waits(core: Any) -> bool:
 
 no_task_queues_for_the_map = fault(
     LockMapCore,
-    "is_quiescent",
-    refuted_by="quiescent.a_map_is_quiescent_while_none_of_its_locks_is_held",
+    "is_idle",
+    refuted_by="idle.a_map_is_idle_while_none_of_its_locks_is_held",
 )(property(no_task_waits))
 
 
-@fault(CapacityLimiterCore, "held_by", refuted_by="quiescent.a_holder_of_a_token_is_known_by_name")
+@fault(CapacityLimiterCore, "held_by", refuted_by="idle.a_holder_of_a_token_is_known_by_name")
 def tokens_have_no_names(core: CapacityLimiterCore, claimant: Hashable) -> Hashable:
     return None
 
@@ -61,6 +61,6 @@ def no_task_is_inside(core: Any) -> bool:
 
 signallers_do_not_count = fault(
     MonitorCore,
-    "is_quiescent",
-    refuted_by="quiescent.a_monitor_is_quiescent_while_no_task_is_inside_or_waits_and_no_rule_concerns_it",
+    "is_idle",
+    refuted_by="idle.a_monitor_is_idle_while_no_task_is_inside_or_waits_and_no_rule_concerns_it",
 )(property(no_task_is_inside))
