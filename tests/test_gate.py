@@ -82,8 +82,8 @@ def test_an_environment_that_was_left_out_fails_although_nothing_failed(gate: Pa
     ran = run(gate, f"echo '{report}' > .tox/ci.json")
     assert ran.returncode == 1
     assert (
-        "not run, because their Python was not found: coverage, distributed, faults, py311, py312, slow"
-        in ran.stderr
+        "not run, because their Python was not found: "
+        "coverage, distributed, faults, oldest, py311, py312, slow" in ran.stderr
     )
 
 
