@@ -72,6 +72,7 @@ TIERS: dict[str, str] = {
     "soak": "slow",
     "specs": "once",
     "stateful": "slow",
+    "test_children.py": "once",
     "test_gate.py": "once",
     "test_hangs.py": "once",
     "test_layers.py": "once",
