@@ -9,6 +9,7 @@ not carry them out: it takes a name's module from ``structsync/_homes.py``, whic
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,14 @@ HOMES = {{
 {lines}
 }}
 '''
+
+
+def listed(module: str) -> list[str]:
+    """Return the names that a module has for its users: those that it says are public, or else that it shows."""
+    found = importlib.import_module(module)
+    names: list[str] = getattr(found, "__all__", None) or dir(found)
+    # not what is private, nor what pytest adds to code whose asserts it rewrites
+    return [name for name in names if name[0].isalpha()]
 
 
 def homes_of(source: str, package: str) -> dict[str, str]:

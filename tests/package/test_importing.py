@@ -14,7 +14,7 @@ import pytest
 import structsync
 from structsync import _lazy, _naming
 from structsync._homes import HOMES
-from tests.public_names import PACKAGE, PUBLIC, homes_of, should_be
+from tests.public_names import PACKAGE, PUBLIC, homes_of, listed, should_be
 
 
 def printed(program: str) -> list[str]:
@@ -151,10 +151,7 @@ def test_naming_twice_changes_nothing() -> None:
 @pytest.mark.parametrize("package", sorted(_naming.PUBLIC))
 def test_what_a_public_module_lists_is_called_after_one(package: str) -> None:
     module = importlib.import_module(package)
-    listed: list[str] = getattr(module, "__all__", None) or [
-        name for name in dir(module) if not name.startswith("_")
-    ]
-    things = [getattr(module, name) for name in listed]
+    things = [getattr(module, name) for name in listed(package)]
     named = [one for one in things if isclass(one) or isfunction(one)]
     ours = [one for one in named if one.__module__.partition(".")[0] == "structsync"]
     assert ours
@@ -164,7 +161,7 @@ def test_what_a_public_module_lists_is_called_after_one(package: str) -> None:
 @pytest.mark.parametrize("package", sorted(_naming.PUBLIC))
 def test_the_types_of_the_fields_of_a_public_dataclass_can_be_read(package: str) -> None:
     module = importlib.import_module(package)
-    for name in getattr(module, "__all__", dir(module)):
+    for name in listed(package):
         if isclass(data := getattr(module, name)) and is_dataclass(data):
             types = get_type_hints(data)
             assert {field.name for field in fields(data)} <= types.keys()

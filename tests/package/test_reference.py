@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from structsync._naming import PUBLIC
+from tests.public_names import listed
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 ENTRY = re.compile(
@@ -32,13 +33,11 @@ def documented(page: str) -> set[str]:
 def undocumented(module: str, entries: set[str]) -> list[str]:
     """Return the public names of a module that have no entry, under this name or that of where they are from."""
     package = importlib.import_module(module)
-    names: list[str] = getattr(package, "__all__", None) or dir(package)
     missing = []
-    for name in names:
+    for name in listed(module):
         thing = getattr(package, name)
         origin = f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
-        # not what is private, nor what pytest adds to code whose asserts it rewrites
-        if name[0].isalpha() and not {f"{module}.{name}", origin} & entries:
+        if not {f"{module}.{name}", origin} & entries:
             missing.append(name)
     return missing
 

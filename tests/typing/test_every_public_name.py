@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-import importlib
 from collections.abc import Iterable
+from inspect import isfunction
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
 from structsync._naming import PUBLIC
+from structsync.checking import invariants
+from tests.public_names import listed
 
 FILES = sorted(Path(__file__).parent.glob("test_types_of_*.py"))
 
@@ -22,27 +23,19 @@ def named(trees: Iterable[ast.Module]) -> set[str]:
     return plain | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
 
-def names_of(module: str) -> set[str]:
-    """Return the names that it says are public; or else those that a package passes on, or a module defines."""
-    found = importlib.import_module(module)
-    if hasattr(found, "__all__"):
-        return {*found.__all__}
-    home = "structsync" if hasattr(found, "__path__") else module
-    return {
-        name
-        for name in dir(found)
-        # not what is private, nor what pytest adds to code whose asserts it rewrites
-        if name[0].isalpha()
-        and not isinstance(getattr(found, name), TypeVar)
-        and getattr(getattr(found, name), "__module__", home).startswith(home)
-    }
+USED = named(ast.parse(file.read_text(encoding="utf-8")) for file in FILES)
 
 
-@pytest.mark.parametrize("module", [*sorted(PUBLIC), "structsync.checking.invariants"])
+@pytest.mark.parametrize("module", sorted(PUBLIC))
 def test_every_public_name_is_judged_by_the_checkers(module: str) -> None:
-    used = named(ast.parse(file.read_text(encoding="utf-8")) for file in FILES)
-    assert names_of(module)
-    assert names_of(module) - used == set()
+    assert listed(module)
+    assert {*listed(module)} - USED == set()
+
+
+def test_so_is_every_invariant() -> None:
+    found = {name for name in listed(invariants.__name__) if isfunction(getattr(invariants, name))}
+    assert found
+    assert found - USED == set()
 
 
 def test_a_name_that_is_only_imported_is_not_judged() -> None:
