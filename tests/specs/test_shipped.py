@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ def module_of(spec: type[Spec]) -> str:
     return spec.__module__.rpartition(".")[2]
 
 
+@cache
 def properties(spec: type[Spec]) -> dict[str, Any]:
     return {
         name: function
