@@ -15,7 +15,7 @@ from hypothesis.internal.conjecture import providers
 
 from . import outcomes
 from .logged import no_error_only_logged
-from .tiers import rows_of, tier_of
+from .tiers import is_unmeasured, rows_of, tier_of
 
 # No deadline in any profile: an example runs a whole trio program, and a machine that is busy with
 # something else is not a bug.
@@ -65,6 +65,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         tier = tier_of(item.path)
         if not longer:
             item.add_marker(tier)
+            if is_unmeasured(item.path):
+                item.add_marker("unmeasured")
         chosen = item.path not in light or item.get_closest_marker("light")
         if tier != "everywhere" and not longer and chosen and item.path not in seen:
             seen.add(item.path)

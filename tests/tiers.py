@@ -4,8 +4,9 @@
 * ``once``: what depends on our code alone: on one Python, where its coverage is measured.
 * ``slow``: searches to their ends, faults planted in what is checked, and whatever else runs long for other
   reasons than to reach a branch: on one Python too, and unmeasured, because measuring slows a search.
-* ``unmeasured``: a test of the first two that takes long and reaches no branch that others miss: where coverage
-  is measured it is left out, because that takes three times as long, and it runs beside the slow ones.
+* ``unmeasured``: a test of the first two that takes long and reaches no branch that others miss, or is of a file
+  or folder of ``UNMEASURED``: where coverage is measured it is left out, because that takes three times as long,
+  and it runs beside the slow ones.
 * ``nightly``: the same as ``slow`` at sizes for which the gate has no time.
 * ``smoke``: of each file that runs once, one test with the oldest dependencies too: the first one, or where that
   takes long, the one that is marked ``light``.
@@ -83,14 +84,49 @@ TIERS: dict[str, str] = {
     "claims": "slow",
 }
 
+#: Rows of files and folders whose tests are unmeasured, whatever they are marked.
+UNMEASURED = {
+    # pages, tools, the gate and what sources say: the package itself does little in them
+    "benchmarks",
+    "docs",
+    "package/test_importing.py",
+    "package/test_source_rules.py",
+    "specs",
+    "test_children.py",
+    "test_gate.py",
+    "test_hangs.py",
+    "test_layers.py",
+    "test_plants.py",
+    "test_tiers.py",
+    # what is tested in smaller pieces, too
+    "checking/test_ahead_as_it_is.py",
+    "checking/test_traces_of_primitives.py",
+    "every_primitive/test_cancellation.py",
+    "every_primitive/test_checkpoints.py",
+    "explorer/test_names.py",
+    "explorer/test_notes.py",
+    "peers/test_interrupt_sweep.py",
+    "peers/test_overtaking.py",
+}
+
+
+def _rows_for(file: Path) -> list[str]:
+    """Return the names that a row for a file below ``tests`` may have, those that go before others first."""
+    name = PurePosixPath(file.relative_to(Path(__file__).parent))
+    return [str(name), name.parts[0]]
+
 
 def tier_of(file: Path) -> str:
     """Return the tier of a file below ``tests``."""
-    name = PurePosixPath(file.relative_to(Path(__file__).parent))
-    rows = [row for row in (str(name), name.parts[0]) if row in TIERS]
-    if not rows:
-        raise pytest.UsageError(f"{name}: tests/tiers.py does not say where it runs")
-    return TIERS[rows[0]]
+    for row in _rows_for(file):
+        if row in TIERS:
+            return TIERS[row]
+    raise pytest.UsageError(f"{_rows_for(file)[0]}: tests/tiers.py does not say where it runs")
+
+
+def is_unmeasured(file: Path) -> bool:
+    """Return whether all tests of a file below ``tests`` are left out where coverage is measured."""
+    return not UNMEASURED.isdisjoint(_rows_for(file))
 
 
 def rows_of(expression: str) -> set[str]:

@@ -324,6 +324,7 @@ def transitions_are_counted_by_states(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ENTER, entered)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "plant",
     [

@@ -145,6 +145,7 @@ def test_a_specification_may_come_to_an_end() -> None:
     run(Lamp, LampAdapter, 5)
 
 
+@pytest.mark.unmeasured
 def test_a_difference_is_told_with_the_step_and_made_small() -> None:
     class Dim(LampAdapter):
         def switch_on(self) -> None:

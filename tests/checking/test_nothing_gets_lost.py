@@ -152,6 +152,7 @@ def test_an_error_of_a_spec_is_told_with_its_line(tmp_path: Path) -> None:
     assert "wheel.Refusing: ZeroDivisionError: division by zero (raised in" in done.stderr
 
 
+@pytest.mark.unmeasured
 def test_python_without_assertions_is_refused(tmp_path: Path) -> None:
     done = run(write(tmp_path, ""), PYTHONOPTIMIZE="1")
     assert done.returncode == 64
@@ -222,6 +223,7 @@ def test_the_bound_of_states_is_kept_inside_a_domain(tmp_path: Path) -> None:
     assert "2,000 states, by the values of one domain" in done.stdout
 
 
+@pytest.mark.unmeasured
 @pytest.mark.skipif(os.name == "nt", reason="a console's Ctrl-C cannot be sent to one process")
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_ctrl_c_ends_whatever_is_going_on(tmp_path: Path, text: str) -> None:

@@ -558,6 +558,7 @@ def a_promise_to_one_is_kept_by_another(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(_unfolded.Unfolded, "marks", marks)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "plant",
     [

@@ -362,6 +362,7 @@ def explored(body: Callable[[Trace], object]) -> Exploration:
     return run(program, Settings(cancels=2))
 
 
+@pytest.mark.unmeasured
 def test_in_an_explored_test_the_plain_schedule_has_to_have_a_step() -> None:
     found = explored(lambda trace: trace.happened("spill"))
     assert found.verdict is Verdict.CONFIRMED  # also where both are cancelled at once
@@ -778,6 +779,7 @@ except structsync.checking.TraceRefuted as error:
     assert done.exit_code == 1
 
 
+@pytest.mark.unmeasured
 def test_the_wrong_pool_is_found_by_each_use_of_the_specification() -> None:
     program = """
 from pathlib import Path

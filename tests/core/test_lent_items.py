@@ -82,6 +82,7 @@ class Run:
             self.take(lends=False)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("policy", POLICIES)
 def test_whatever_happens_an_item_comes_out_where_it_belongs(policy: str) -> None:
     for history in product(STEPS, repeat=5):

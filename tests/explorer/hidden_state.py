@@ -415,3 +415,6 @@ HIDDEN: dict[str, Hidden] = {
         1001,
     ),
 }
+
+#: What these have in reach is all that the suite has imported, so they take long.
+LARGE = {"globals()", "an import inside a function"}

@@ -193,6 +193,7 @@ async def scopes_that_were_opened_in_any_order() -> object:
     return aborted
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("symmetry", [True, False])
 @pytest.mark.parametrize(
     "program",

@@ -33,6 +33,7 @@ def test_the_options_of_settings_ask_for_just_these(settings: dict[str, Any]) ->
     assert asked_for(given) == settings
 
 
+@pytest.mark.unmeasured
 def test_the_command_works_without_docstrings() -> None:
     ran = subprocess.run(
         [sys.executable, "-OO", "-m", "structsync.cli", "explore", "--help"],

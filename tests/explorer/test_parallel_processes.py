@@ -145,6 +145,7 @@ SCRIPT = """
 """
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_the_process_that_started_them_ends_them_whatever_ends_it(number: signal.Signals) -> None:
     script = dedent(SCRIPT.format(folder=str(Path(__file__).parent)))
@@ -193,6 +194,7 @@ FINGERPRINTS = """
 """
 
 
+@pytest.mark.unmeasured
 def test_equal_states_of_two_processes_have_equal_fingerprints(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

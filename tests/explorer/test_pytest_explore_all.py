@@ -320,6 +320,7 @@ def test_the_command_has_what_decides_which_tests_there_are() -> None:
     assert "no:terminal" not in options
 
 
+@pytest.mark.unmeasured
 def test_pytest_xdist_hands_everything_on(suite: Ran) -> None:
     """What a worker finds, its command too, which needs no worker."""
     some = ["-k", "assumes or socket", "-n", "1", "--import-mode=importlib"]

@@ -88,6 +88,7 @@ PROGRAM = """
 """
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("module", "arguments"),
     [

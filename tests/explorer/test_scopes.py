@@ -449,6 +449,7 @@ def test_a_scope_that_is_used_twice_is_refused_by_trio_as_ever(kind: type[Engine
     assert offered(program, kind) == ["main~0"]
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("program", ONE_SCOPE)
 def test_a_cancellation_arrives_at_the_scope(program: Program, kind: type[Engine]) -> None:
     trace = Trace()

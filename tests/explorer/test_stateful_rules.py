@@ -50,6 +50,7 @@ def passes(machine: type[RuleBasedStateMachine], examples: int = 30) -> None:
 # ==== rules ====
 
 
+@pytest.mark.unmeasured
 def test_an_async_rule_may_still_wait_when_the_next_one_comes() -> None:
     most: list[int] = []
 
@@ -72,6 +73,7 @@ def test_an_async_rule_may_still_wait_when_the_next_one_comes() -> None:
     assert max(most) > 2
 
 
+@pytest.mark.unmeasured
 def test_the_result_of_an_async_rule_goes_into_its_bundle() -> None:
     seen: list[object] = []
 
@@ -279,6 +281,7 @@ def ended(machine: type[Sleepers]) -> list[list[tuple[str, float, bool]]]:
     return machine.ended
 
 
+@pytest.mark.unmeasured
 def test_rules_are_cancelled_and_time_passes() -> None:
     kinds = [kind for log in ended(Sleepers) for kind, *_ in log]
     assert {"cancelled", "slept"} == set(kinds)
@@ -399,6 +402,7 @@ def test_an_async_precondition_is_refused() -> None:
 # ==== the end ====
 
 
+@pytest.mark.unmeasured
 def test_settle_waits_for_all_rules_and_time_passes_meanwhile() -> None:
     class Machine(ScheduledStateMachine, cancels=0):
         slept = started = 0

@@ -41,7 +41,7 @@ from structsync.testing._state.identity import Expanded
 from .conftest import twice
 from .hidden_behind import BEHIND, Gate, Lists
 from .hidden_in_corners import CORNERS, Day, Defaults, Dice, Reference, TellsNothing
-from .hidden_state import HIDDEN, Hidden, Meta
+from .hidden_state import HIDDEN, LARGE, Hidden, Meta
 
 Fault: TypeAlias = Callable[[pytest.MonkeyPatch], None]
 
@@ -60,7 +60,10 @@ def verdict(name: str) -> Verdict:
     return found.verdict
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.unmeasured] if name in LARGE else []) for name in ALL],
+)
 def test_the_state_holds_what_code_can_read(name: str) -> None:
     assert verdict(name) is Verdict.REFUTED
 

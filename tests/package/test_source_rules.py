@@ -13,9 +13,6 @@ import pytest
 
 from tests.sources import PACKAGE, ROOT, sources
 
-# They read each source and run none of them.
-pytestmark = pytest.mark.unmeasured
-
 # The modules that may touch trio's scheduler; the first says for which versions of trio.
 SCHEDULER = [PACKAGE / "testing" / "_execution" / f"{one}.py" for one in ("loop_engine", "runner")]
 

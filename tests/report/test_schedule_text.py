@@ -292,6 +292,7 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_real_terminal_gets_colours_and_one_line_to_copy(tmp_path: Path, width: int) -> None:
     file = tmp_path / "long.json"

@@ -149,6 +149,7 @@ async def test_a_grant_lets_in_who_stood_behind_the_group_elsewhere() -> None:
         nursery.cancel_scope.cancel()
 
 
+@pytest.mark.unmeasured
 async def test_a_chain_of_ten_thousand_groups_is_no_recursion() -> None:
     many = 10_000
     gates = [Semaphore(2, max_value=2) for _ in range(many)]
