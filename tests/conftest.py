@@ -15,7 +15,9 @@ from hypothesis.internal.conjecture import providers
 
 from . import outcomes
 from .logged import no_error_only_logged
-from .tiers import is_unmeasured, rows_of, tier_of
+from .tiers import LATE, is_unmeasured, rows_of, tier_of
+
+TESTS = Path(__file__).parent
 
 # No deadline in any profile: an example runs a whole trio program, and a machine that is busy with
 # something else is not a bug.
@@ -48,27 +50,41 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Import no file whose tests would all be deselected: on most Pythons that is half of the suite."""
     only = rows_of(config.getoption("markexpr"))
-    is_ours = collection_path.is_relative_to(Path(__file__).parent)
+    is_ours = collection_path.is_relative_to(TESTS)
     if not only or not is_ours or not collection_path.match("test_*.py"):
         return None
     return None if tier_of(collection_path) in only else True
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test with its tier, and one of each file that does not run everywhere as its smoke test."""
+def name_in_tests(item: pytest.Item) -> str:
+    """Return the node ID of a test of this folder, below the folder."""
+    file = item.path.relative_to(TESTS).as_posix()
+    return f"{file}::{item.nodeid.partition('::')[2]}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark each test with its tier, and one of each file that is measured once as its smoke test."""
+    if "late" in config.getoption("markexpr"):
+        names = {name_in_tests(item) for item in items if item.path.is_relative_to(TESTS)}
+        files = {name.partition("::")[0] for name in names}
+        if gone := sorted(one for one in LATE - names if one.partition("::")[0] in files):
+            raise pytest.UsageError(f"tests/late.txt lists what is not there: {', '.join(gone)}")
     light = {item.path for item in items if item.get_closest_marker("light")}
     seen: set[Path] = set()
     for item in items:
-        if not item.path.is_relative_to(Path(__file__).parent):
+        if not item.path.is_relative_to(TESTS):
             continue  # an example's test, named beside ours
-        longer = [one for one in ("nightly", "slow") if item.get_closest_marker(one)]
+        if name_in_tests(item) in LATE:
+            item.add_marker("late")
+        longer = [one for one in ("nightly", "late", "slow") if item.get_closest_marker(one)]
+        if longer:
+            continue
         tier = tier_of(item.path)
-        if not longer:
-            item.add_marker(tier)
-            if is_unmeasured(item.path):
-                item.add_marker("unmeasured")
+        item.add_marker(tier)
+        if is_unmeasured(item.path):
+            item.add_marker("unmeasured")
         chosen = item.path not in light or item.get_closest_marker("light")
-        if tier != "everywhere" and not longer and chosen and item.path not in seen:
+        if tier == "once" and not is_unmeasured(item.path) and chosen and item.path not in seen:
             seen.add(item.path)
             item.add_marker("smoke")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from .tiers import TIERS, UNMEASURED, rows_of, tier_of
+from .tiers import LATE, TIERS, UNMEASURED, rows_of, tier_of
 
 TESTS = Path(__file__).parent
 FILES = sorted(TESTS.rglob("test_*.py"))
@@ -47,8 +47,8 @@ def test_a_test_has_the_mark_of_its_tier(request: pytest.FixtureRequest) -> None
         ("(everywhere or once) and not unmeasured", {"everywhere", "once"}),
         ("", set()),
         ("everywhere or smoke", set()),
-        ("slow or unmeasured", set()),
-        ("nightly", set()),
+        ("(slow or unmeasured) and not late and not nightly", set()),
+        ("nightly or late", set()),
         ("not everywhere", set()),
         ("everywhere and smoke", set()),
     ],
@@ -65,16 +65,30 @@ def test_only_the_row_of_a_file_puts_its_tests_into_these_tiers() -> None:
     ] == []
 
 
+def test_what_is_late_is_there_and_has_shorter_ones_beside_it() -> None:
+    """That each one is there is seen by whoever runs them; here it is seen of their files and functions."""
+    late = {one.partition("[")[0] for one in LATE}
+    for name in late:
+        file, _, function = name.partition("::")
+        assert f"def {function}(" in (TESTS / file).read_text(encoding="utf-8"), name
+    for file in {name.partition("::")[0] for name in late}:
+        here = re.findall(
+            r"^(?:async )?def (test_\w+)", (TESTS / file).read_text("utf-8"), re.MULTILINE
+        )
+        whole = {name.partition("::")[2] for name in LATE if name.startswith(f"{file}::")}
+        assert set(here) - whole, f"no test of {file} is left for the gate"
+
+
 def test_tox_runs_each_tier() -> None:
     chosen = re.findall(r"\{posargs:-m (\w+|\"[\w ()]+\") ", TOX)
     assert sorted(chosen) == [
         '"(everywhere or once) and not unmeasured"',
+        '"(slow or unmeasured) and not late and not nightly"',
         '"everywhere or once"',
         '"everywhere or smoke"',
-        '"slow or unmeasured"',
+        '"nightly or late"',
+        '"slow and not late and not nightly"',
         "everywhere",
-        "nightly",
-        "slow",
     ]
 
 

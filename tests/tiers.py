@@ -8,11 +8,13 @@
   or folder of ``UNMEASURED``: where coverage is measured it is left out, because that takes three times as long,
   and it runs beside the slow ones.
 * ``nightly``: the same as ``slow`` at sizes for which the gate has no time.
-* ``smoke``: of each file that runs once, one test with the oldest dependencies too: the first one, or where that
-  takes long, the one that is marked ``light``.
+* ``late``: a test of any of these that takes about a second or longer, where shorter ones of the same kind run in the
+  gate; it runs with those of the night. They are listed in ``late.txt``.
+* ``smoke``: of each file that runs once and is not unmeasured, one test with the oldest dependencies too: the first
+  one, or where that takes long, the one that is marked ``light``.
 
-A test marked ``slow`` or ``nightly`` is of that tier wherever it stands; for all others it is the row of their file, or
-else of their folder.
+A test marked ``slow`` or ``nightly``, or listed as ``late``, is of that tier wherever it stands; for all others it is
+the row of their file, or else of their folder.
 """
 
 import re
@@ -83,6 +85,8 @@ TIERS: dict[str, str] = {
     "zoo": "slow",
     "claims": "slow",
 }
+
+LATE = frozenset(Path(__file__).with_name("late.txt").read_text(encoding="utf-8").splitlines())
 
 #: Rows of files and folders whose tests are unmeasured, whatever they are marked.
 UNMEASURED = {

@@ -184,7 +184,7 @@ class Crowded(Fair):
     "name",
     [
         pytest.param("lock.LockSpec", marks=pytest.mark.slow),
-        pytest.param("rwlock.RWLockSpec", marks=pytest.mark.slow),
+        pytest.param("rwlock.RWLockSpec", marks=pytest.mark.nightly),
         pytest.param("condition.ConditionSpec", marks=pytest.mark.nightly),  # half a minute
     ],
 )

@@ -70,7 +70,7 @@ def test_two_processes_say_to_the_letter_what_one_says(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("at_once")
 def test_the_shipped_specs_get_the_same_verdicts_from_two_processes() -> None:
     few = ("--max-states", 40, "--no-faults")

@@ -203,6 +203,7 @@ class Planted:
     plant: Fault
     about: Sequence[str] | Case
     way: str = "states"
+    first: int = 0  # the random program to begin with, where many before it do not show the fault
 
 
 FAULTS = {
@@ -216,10 +217,14 @@ FAULTS = {
     "functions": Planted(sees(types.FunctionType, nothing), ["default argument"]),
     "bound methods": Planted(sees(types.MethodType, nothing), ["bound method"]),
     "order of a deque": Planted(
-        sees(collections.deque, sorted_children), ["append to a deque", "rotate a deque"]
+        sees(collections.deque, sorted_children),
+        ["append to a deque", "rotate a deque"],
+        first=30,
     ),
     "order of a dict": Planted(
-        sees(collections.OrderedDict, sorted_children), ["insert in a dict", "move in a dict"]
+        sees(collections.OrderedDict, sorted_children),
+        ["insert in a dict", "move in a dict"],
+        first=40,
     ),
     "order of a list": Planted(sees(list, sorted_children), ["log"]),
     "items of a set": Planted(sees((set, frozenset), nothing), ["add to a set", "take from a set"]),
@@ -276,7 +281,6 @@ FAULTS = {
             [Op("blink", k=0)],
             [Op("forget", k=1), Op("log", "b")],
             [Op("am I cancelled")],
-            [Op("pause")],
             settings=Settings(cancels=1, cancel="tasks"),
         ),
     ),
@@ -290,7 +294,7 @@ FAULTS = {
             [Op("receive"), Op("log")],
             [Op("try to send", "b", 1), Op("log", "b")],
             [Op("try to send", "b", 2), Op("log", "b")],
-            settings=Settings(cancels=1),
+            settings=Settings(cancels=0),
         ),
     ),
     "context": Planted(forgets_the_context, ["context variable"]),

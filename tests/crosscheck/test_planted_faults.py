@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pytest
 
@@ -17,13 +17,13 @@ LIMIT, MOST = 300, 600
 MOST_ALONE = 20_000  # a program written for a fault is not skipped
 
 
-def cases(about: Sequence[str] | Case) -> Iterator[Case]:
+def cases(planted: Planted) -> Iterator[Case]:
     """Yield programs that are about the thing, each drawn when it is needed."""
-    if isinstance(about, Case):
-        yield about
+    if isinstance(planted.about, Case):
+        yield planted.about
     else:
-        for number in range(PROGRAMS):
-            yield draw_case(random.Random(f"fault:{number}"), LIMIT, about)
+        for number in range(planted.first, planted.first + PROGRAMS):
+            yield draw_case(random.Random(f"fault:{number}"), LIMIT, planted.about)
 
 
 def first_mismatch(planted: Planted) -> Mismatch | None:
@@ -33,7 +33,7 @@ def first_mismatch(planted: Planted) -> Mismatch | None:
     """
     most = MOST_ALONE if isinstance(planted.about, Case) else MOST
     broken: Mismatch | None = None
-    for case in cases(planted.about):
+    for case in cases(planted):
         plain = reached_plainly(case, most)  # by a search that looks at no fingerprint
         with planted.plant():
             found = compare(case, (planted.way,), most, Tally(), plain)

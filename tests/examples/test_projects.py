@@ -186,7 +186,6 @@ def test_a_cache_that_does_not_look_again_is_found(copy: Callable[[str], Project
 # ==== the queue of the tutorial ====
 
 
-@pytest.mark.light
 def test_ordinary_tests_do_not_show_the_lost_wakeup(copy: Callable[[str], Project]) -> None:
     code, printed = copy("bounded_queue").pytest("test_ordinary.py")
     assert code == 0, printed

@@ -36,13 +36,21 @@ def with_made(machine: type[Any], make: Callable[..., Any]) -> type[Any]:
     return type(machine.__name__, (machine,), {"make": staticmethod(make)})
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("machine", [PermitsMachine, LineMachine, LockMachine, BufferMachine])
+@pytest.mark.parametrize(
+    "machine",
+    [
+        pytest.param(PermitsMachine, marks=pytest.mark.slow),
+        *(
+            pytest.param(one, marks=pytest.mark.nightly)
+            for one in (LineMachine, LockMachine, BufferMachine)
+        ),
+    ],
+)
 def test_a_primitive_of_structsync_does_what_the_model_says(machine: type[Any]) -> None:
     assert failure(machine) is None
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("machine", "make"), [(PermitsMachine, trio.Semaphore), (LockMachine, trio.Lock)]
 )
@@ -134,7 +142,7 @@ def test_the_notification_that_trio_loses_is_found_with_few_takers() -> None:
     assert shrunk.deviations == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_orders_of_two_locks_are_found_and_the_report_says_who_waits_where() -> None:
     shrunk = found(LockOrderMachine, 100)
     assert isinstance(shrunk.error, MachineFailed)
@@ -202,13 +210,9 @@ def test_a_withdrawal_that_lets_no_task_in_is_found(monkeypatch: pytest.MonkeyPa
 # ==== engines ====
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
-    "machine",
-    [
-        pytest.param(CounterMachine, marks=pytest.mark.slow),
-        pytest.param(with_made(PermitsMachine, KeptByTheCancelled), marks=pytest.mark.nightly),
-        pytest.param(LockOrderMachine, marks=pytest.mark.nightly),
-    ],
+    "machine", [CounterMachine, with_made(PermitsMachine, KeptByTheCancelled), LockOrderMachine]
 )
 def test_both_engines_find_the_same_by_the_same_examples(
     machine: type[Any], monkeypatch: pytest.MonkeyPatch

@@ -35,7 +35,7 @@ checkpoint = trio.lowlevel.checkpoint
 
 
 # On the second they reach nothing of the machines that other tests do not reach.
-@pytest.fixture(params=["loop", pytest.param("public", marks=pytest.mark.slow)], autouse=True)
+@pytest.fixture(params=["loop", pytest.param("public", marks=pytest.mark.nightly)], autouse=True)
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test of this file runs on both engines."""
     base = public_engine.PublicEngine if request.param == "public" else engine_choice.chosen()[0]
@@ -296,7 +296,7 @@ def test_no_more_rules_are_cancelled_than_the_class_says(most: int) -> None:
     assert max(numbers) == most
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_deadline_fires_early_only_if_the_class_says_so() -> None:
     def in_no_time(machine: type[Any]) -> type[Any]:
         class Machine(machine):  # type: ignore[misc]  # a class that is given

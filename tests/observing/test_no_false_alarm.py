@@ -111,7 +111,6 @@ async def calls_one_partner_once(shared: Any, number: int, body: Any) -> None:
     await shared.meetings[number](body)
 
 
-@pytest.mark.light
 @pytest.mark.parametrize("planted", [None, calls_one_partner_once])
 def test_no_program_has_a_caller_whose_partner_no_task_calls(
     planted: Any, monkeypatch: pytest.MonkeyPatch

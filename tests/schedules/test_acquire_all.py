@@ -15,7 +15,7 @@ from .sweeping import forgive, swept, together
 from .test_starvation import ENDLESS, once
 
 
-@swept(least=60)
+@swept(least=60, long=True)
 async def test_philosophers_in_any_order_of_forks_all_eat(x: ExploredRun, tasks: int) -> None:
     """Every second one writes the right fork first; no task deadlocks, and neighbours never meet."""
     forks = [Lock() for _ in range(tasks)]
@@ -144,7 +144,6 @@ async def test_every_philosopher_eats_again_and_again(x: ExploredRun, tasks: int
     await together(*[partial(dine, seat) for seat in range(tasks)])
 
 
-@pytest.mark.light
 @swept(least=10, order="trio")
 async def test_groups_are_safe_in_the_order_of_trio(x: ExploredRun, tasks: int) -> None:
     a, b = Lock(), Lock()
@@ -173,7 +172,9 @@ def test_philosophers_who_take_one_fork_after_the_other_deadlock() -> None:
     assert failure.kind == "deadlock"
 
 
-@pytest.mark.parametrize("seats", [4, pytest.param(5, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "seats", [3, *(pytest.param(seats, marks=pytest.mark.nightly) for seats in (4, 5))]
+)
 def test_all_philosophers_eat_in_every_schedule(seats: int) -> None:
     async def program(x: ExploredRun) -> None:
         forks = [Lock() for _ in range(seats)]

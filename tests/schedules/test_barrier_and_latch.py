@@ -34,7 +34,7 @@ async def test_a_round_goes_on_as_a_whole_or_breaks_as_a_whole(x: ExploredRun, t
     await together(*[party] * tasks)
 
 
-@swept(least=30, sizes=(Size(3, 1),))
+@swept(least=30, sizes=(Size(3, 1),), long=True)
 async def test_who_is_cancelled_is_not_of_the_round(x: ExploredRun, tasks: int) -> None:
     """One more comes than make a round: if one leaves, the others have a number each."""
     barrier = Barrier(tasks)

@@ -12,7 +12,7 @@ from structsync.testing import ExploredRun
 from .sweeping import swept, together
 
 
-@swept(least=30)
+@swept(least=30, long=True)
 async def test_each_item_is_put_for_all_or_for_no_task(x: ExploredRun, tasks: int) -> None:
     """One consumer is slow, and one leaves: those that stay have the same items in the same order."""
     broadcast = Broadcast[int](1)

@@ -40,7 +40,7 @@ class Ledger:
             x.fail(f"put {self.put}, got {self.got}, left {rest}")
 
 
-@swept(least=100)
+@swept(least=100, long=True)
 async def test_no_item_is_lost_or_got_twice(x: ExploredRun, tasks: int) -> None:
     """One puts while others get: who is cancelled has had nothing."""
     ledger = Ledger(Buffer(1))
@@ -134,7 +134,7 @@ async def test_an_item_and_a_permit_are_had_together_or_not_at_all(
     ledger.check(x)
 
 
-@swept(least=30, sizes=(Size(3, 1),))
+@swept(least=30, sizes=(Size(3, 1),), long=True)
 async def test_closing_sends_every_waiting_task_away(x: ExploredRun, tasks: int) -> None:
     buffer = Buffer[int](1)
 

@@ -58,7 +58,7 @@ class Jobs:
             self.x.fail(f"left in this order: {left}")
 
 
-@swept(least=60)
+@swept(least=60, long=True)
 async def test_a_job_is_done_once_or_is_there_whichever_worker_is_stopped(
     x: ExploredRun, tasks: int
 ) -> None:

@@ -57,7 +57,7 @@ async def test_what_is_sent_is_received_once_and_then_it_ends(x: ExploredRun, ta
         x.fail(f"sent {ledger.sent}, received {ledger.received}")
 
 
-@swept(least=50)
+@swept(least=50, long=True)
 async def test_each_item_is_received_by_one_clone(x: ExploredRun, tasks: int) -> None:
     ledger = Ledger()
     receivers = [ledger.receiver.clone() for _ in range(tasks - 1)]
@@ -73,7 +73,7 @@ async def test_each_item_is_received_by_one_clone(x: ExploredRun, tasks: int) ->
         x.fail(f"sent {ledger.sent}, received {ledger.received}")
 
 
-@swept(least=30)
+@swept(least=30, long=True)
 async def test_an_end_that_is_closed_tells_those_who_wait_by_it_alone(
     x: ExploredRun, tasks: int
 ) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import pytest
 import trio
 from trio.lowlevel import checkpoint, current_task
 
@@ -119,7 +118,7 @@ async def test_two_conditions_share_a_lock_and_lose_nothing(x: ExploredRun, task
     await together(*[worker] * tasks)
 
 
-@swept(least=390)
+@swept(least=390, long=True)
 async def test_closing_sends_away_who_was_not_notified(x: ExploredRun, tasks: int) -> None:
     condition = Condition()
     closed = False
@@ -174,7 +173,6 @@ async def test_an_owner_that_ends_is_told_to_the_waiters_of_each_condition(
     forgive(lock)
 
 
-@pytest.mark.light
 @swept(least=16, order="trio")
 async def test_no_notification_is_lost_in_the_order_of_trio(x: ExploredRun, tasks: int) -> None:
     await share_a_connection(tasks, Condition())

@@ -197,7 +197,7 @@ async def test_a_budget_lets_no_task_in_twice(x: ExploredRun, tasks: int) -> Non
 
 
 # Time is explored here: each deadline may fire before its time, which is a cancellation, too.
-@swept(least=120, cancel="scopes", clock="explore", sizes=TIMED)
+@swept(least=120, cancel="scopes", clock="explore", sizes=TIMED, long=True)
 async def test_who_is_out_of_time_does_not_own_the_lock(x: ExploredRun, tasks: int) -> None:
     lock = Lock()
 

@@ -32,7 +32,7 @@ async def test_one_task_has_a_key_and_nothing_is_left_of_it(x: ExploredRun, task
     await together(*[partial(work, "x" if place < 2 else "y") for place in range(tasks)])
 
 
-@swept(least=60)
+@swept(least=60, long=True)
 async def test_two_keys_are_taken_in_one_step_in_any_order(x: ExploredRun, tasks: int) -> None:
     locks = LockMap[str]()
 

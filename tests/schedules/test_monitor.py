@@ -277,7 +277,7 @@ async def test_closing_reaches_those_outside_and_those_on_a_condition(
     await shut(tasks, door.close, door.enter, door.knock)
 
 
-@swept(least=30)
+@swept(least=30, long=True)
 async def test_closing_reaches_a_signaller_that_waits_to_get_in_again(
     x: ExploredRun, tasks: int
 ) -> None:

@@ -57,7 +57,7 @@ class Ledger:
                 x.fail(f"{job!r} returned {self.returned[number]} times")
 
 
-@swept(least=150, sizes=SIZES)
+@swept(least=150, sizes=SIZES, long=True)
 async def test_no_job_is_lost_or_run_twice(x: ExploredRun, tasks: int) -> None:
     """With no room in the queue, each waits until its job begins."""
     ledger = Ledger()
@@ -90,7 +90,7 @@ async def test_a_run_has_ended_its_job_when_it_returns(x: ExploredRun, tasks: in
             x.fail(f"a job is left: {pool.statistics()}")
 
 
-@swept(least=150, sizes=SIZES)
+@swept(least=150, sizes=SIZES, long=True)
 async def test_a_job_that_is_cancelled_has_run_or_has_not(x: ExploredRun, tasks: int) -> None:
     ledger = Ledger()
 
@@ -106,7 +106,7 @@ async def test_a_job_that_is_cancelled_has_run_or_has_not(x: ExploredRun, tasks:
     ledger.check(x)
 
 
-@swept(least=150, sizes=SIZES)
+@swept(least=150, sizes=SIZES, long=True)
 async def test_closing_sends_away_who_is_held_back_and_does_the_rest(
     x: ExploredRun, tasks: int
 ) -> None:
@@ -152,7 +152,7 @@ async def map_and_check(
         x.fail(f"a job is left: {pool.statistics()}")
 
 
-@swept(least=30, sizes=SIZES)
+@swept(least=30, sizes=SIZES, long=True)
 async def test_results_come_once_and_in_order(x: ExploredRun, tasks: int) -> None:
     await map_and_check(x, range(tasks - 1), ordered=True, workers=2)
 
@@ -162,7 +162,7 @@ async def test_results_come_once_as_jobs_end(x: ExploredRun, tasks: int) -> None
     await map_and_check(x, range(tasks - 1), ordered=False, workers=1)
 
 
-@swept(least=30, sizes=SIZES, cancel="scopes")
+@swept(least=30, sizes=SIZES, cancel="scopes", long=True)
 async def test_results_of_an_async_source_come_once(x: ExploredRun, tasks: int) -> None:
     async def source() -> AsyncGenerator[int, None]:
         for number in range(tasks - 1):

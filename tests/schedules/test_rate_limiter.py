@@ -38,7 +38,7 @@ async def test_no_more_is_granted_than_time_has_brought(x: ExploredRun, tasks: i
             x.fail("a task waited longer than for what was granted")
 
 
-@swept(least=40, sizes=(Size(2, 1), Size(3, 0)), clock="explore")
+@swept(least=40, sizes=(Size(2, 1), Size(3, 0)), clock="explore", long=True)
 async def test_who_gives_up_in_time_takes_nothing(x: ExploredRun, tasks: int) -> None:
     limiter = RateLimiter(1, burst=1)
     granted = 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import pytest
 from trio.lowlevel import checkpoint
 
 from structsync import (
@@ -22,7 +21,7 @@ from structsync.testing import ExploredRun
 from .sweeping import swept, together
 
 
-@swept(least=100)
+@swept(least=100, long=True)
 async def test_a_request_of_a_group_is_all_of_it_or_nothing(x: ExploredRun, tasks: int) -> None:
     lock, permits = Lock(), Semaphore(2, max_value=2)
     x.always(lambda: permits.value >= 0, "no more permits than there are")
@@ -44,7 +43,7 @@ async def test_a_request_of_a_group_is_all_of_it_or_nothing(x: ExploredRun, task
     await together(one, *[both] * (tasks - 1))
 
 
-@swept(least=100)
+@swept(least=100, long=True)
 async def test_a_request_may_be_closed_by_any_task_at_any_time(x: ExploredRun, tasks: int) -> None:
     """A task that is told that it waits in vain holds nothing, and nothing is given back twice."""
     permits, other = Semaphore(1, max_value=1), Semaphore(1, max_value=1)
@@ -97,7 +96,6 @@ async def test_what_is_given_back_early_lets_others_in_and_the_rest_does_not(
     await together(one, *[early] * (tasks - 1))
 
 
-@pytest.mark.light
 @swept(least=60)
 async def test_what_is_kept_is_held_until_it_is_closed(x: ExploredRun, tasks: int) -> None:
     permit, other = Semaphore(1, max_value=1), Semaphore(1, max_value=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 
-import pytest
 import trio
 from trio.lowlevel import checkpoint, current_task
 
@@ -59,7 +58,6 @@ async def test_a_writer_is_alone_in_its_phase(x: ExploredRun, tasks: int) -> Non
     await together(room.write, room.write, *[room.read] * (tasks - 2))
 
 
-@pytest.mark.light
 @swept(least=40, sizes=PREFERENCES)
 async def test_a_writer_is_alone_where_readers_come_first(x: ExploredRun, tasks: int) -> None:
     room = Room(x, RWLock(policy="readers"))

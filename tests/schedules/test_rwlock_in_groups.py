@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import pytest
 import trio
 from trio.lowlevel import checkpoint, current_task
 
@@ -15,7 +14,7 @@ from .sweeping import swept, together
 from .test_rwlock import Room
 
 
-@swept(least=60)
+@swept(least=60, long=True)
 async def test_a_writer_in_a_group_is_alone(x: ExploredRun, tasks: int) -> None:
     """A group that waits to write keeps readers out; cancelled, it must let them in."""
     room, permits = Room(x, RWLock()), Semaphore(2, max_value=2)
@@ -86,7 +85,6 @@ async def test_a_reader_that_ends_breaks_the_groups_that_wait_to_write(
     rwlock._core.readers.clear()  # else what is the point of the test is taken for a leak
 
 
-@pytest.mark.light
 @swept(least=10, order="trio")
 async def test_a_claim_may_be_made_once_for_all(x: ExploredRun, tasks: int) -> None:
     """Who reads or writes is who acquires, whichever task made the claim."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 import trio
 from trio.lowlevel import checkpoint
 
@@ -51,8 +50,7 @@ async def test_what_a_scope_owns_closes_when_its_last_task_has_ended(
     await work_in_a_scope(x, tasks)
 
 
-@pytest.mark.light
-@swept(least=130, cancel="scopes")
+@swept(least=130, cancel="scopes", long=True)
 async def test_a_scope_that_is_cancelled_ends_as_any_other(x: ExploredRun, tasks: int) -> None:
     await work_in_a_scope(x, tasks)
 

@@ -122,7 +122,7 @@ async def test_a_request_can_be_withdrawn_by_another_task(x: ExploredRun, tasks:
 
 
 # Here a cancellation does not end the task: it is the wait that is cancelled, and begun again.
-@swept(least=100, cancel="scopes")
+@swept(least=100, cancel="scopes", long=True)
 async def test_a_cancelled_wait_for_a_request_keeps_its_place(x: ExploredRun, tasks: int) -> None:
     semaphore = Semaphore(1, max_value=1)
 
@@ -244,7 +244,7 @@ async def test_each_signal_is_received_once(x: ExploredRun, tasks: int) -> None:
 
 
 # Time is explored here: each deadline may fire before its time, which is a cancellation, too.
-@swept(least=120, cancel="scopes", clock="explore", sizes=TIMED)
+@swept(least=120, cancel="scopes", clock="explore", sizes=TIMED, long=True)
 async def test_who_is_out_of_time_has_taken_nothing(x: ExploredRun, tasks: int) -> None:
     semaphore = Semaphore(1, max_value=1)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 
-import pytest
 import trio
 from trio.lowlevel import checkpoint
 
@@ -16,7 +15,7 @@ from .sweeping import SIZES, swept, together
 
 
 # With a fourth task each of these takes half a minute and shows no more than the specification does.
-@swept(least=20, sizes=SIZES[:1])
+@swept(least=20, sizes=SIZES[:1], long=True)
 async def test_at_most_one_switch_is_on(x: ExploredRun, tasks: int) -> None:
     switches = [Monitor() for _ in range(tasks)]
     lit: list[int] = []
@@ -41,7 +40,7 @@ async def test_at_most_one_switch_is_on(x: ExploredRun, tasks: int) -> None:
         await together(*[partial(user, at) for at in range(tasks)])
 
 
-@swept(least=20, sizes=SIZES[:1])
+@swept(least=20, sizes=SIZES[:1], long=True)
 async def test_calls_on_two_monitors_start_together(x: ExploredRun, tasks: int) -> None:
     """Who is left over goes on when the block ends."""
     accounts, started = [Monitor(), Monitor()], [0, 0]
@@ -86,7 +85,6 @@ async def test_whose_trigger_raises_has_not_run_and_keeps_no_task_out(
         await together(*[caller] * tasks)
 
 
-@pytest.mark.light
 @swept(least=20, sizes=SIZES[:1])
 async def test_closing_a_member_sends_away_those_who_wait_for_it(
     x: ExploredRun, tasks: int
@@ -111,7 +109,7 @@ async def test_closing_a_member_sends_away_those_who_wait_for_it(
         await together(end, *[partial(caller, at % 2) for at in range(tasks - 1)])
 
 
-@swept(least=60, sizes=SIZES[:1])
+@swept(least=60, sizes=SIZES[:1], long=True)
 async def test_philosophers_under_a_rule_over_the_seats_all_eat(x: ExploredRun, tasks: int) -> None:
     """Neighbours never eat at once; one that is cancelled in the middle leaves the others to eat."""
     eating: set[int] = set()

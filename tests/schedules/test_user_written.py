@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 
-import pytest
 from trio.lowlevel import checkpoint, current_task
 
 from structsync import PrimitiveEvent, lowlevel, observe
@@ -51,7 +50,6 @@ async def test_the_ferry_carries_one_bank_at_a_time(x: ExploredRun, tasks: int) 
     await together(*[partial(passenger, banks[place % 2]) for place in range(tasks)])
 
 
-@pytest.mark.light
 @swept(least=60)
 async def test_no_task_boards_where_others_step_off(x: ExploredRun, tasks: int) -> None:
     ferry = ferries.Ferry(seats=2)

@@ -8,6 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from .buffer_machine import BufferMachine
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
+from .examples import EXAMPLES
 from .group_machine import GroupMachine
 from .lock_machine import LockMachine
 from .lock_map_machine import LockMapMachine
@@ -43,5 +44,9 @@ MACHINES = [
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.__name__)
-def test_the_core_does_what_its_model_does(machine: type[RuleBasedStateMachine]) -> None:
-    run_state_machine_as_test(machine, settings=settings(stateful_step_count=60))
+@pytest.mark.parametrize("examples", EXAMPLES)
+def test_the_core_does_what_its_model_does(
+    machine: type[RuleBasedStateMachine], examples: int
+) -> None:
+    asked = settings(max_examples=examples, stateful_step_count=60)
+    run_state_machine_as_test(machine, settings=asked)

@@ -7,6 +7,7 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from .buffer_shell import BufferShellMachine
+from .examples import EXAMPLES
 from .group_shell import GroupShellMachine
 from .lock_map_shell import LockMapShellMachine
 from .lock_shell import LockShellMachine
@@ -43,5 +44,9 @@ MACHINES = [
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.__name__)
-def test_the_primitive_does_what_its_model_does(machine: type[RuleBasedStateMachine]) -> None:
-    run_state_machine_as_test(machine, settings=settings(stateful_step_count=40))
+@pytest.mark.parametrize("examples", EXAMPLES)
+def test_the_primitive_does_what_its_model_does(
+    machine: type[RuleBasedStateMachine], examples: int
+) -> None:
+    asked = settings(max_examples=examples, stateful_step_count=40)
+    run_state_machine_as_test(machine, settings=asked)

@@ -1,0 +1,5 @@
+"""How many examples of each machine that finds no fault in what it drives: some in the gate, more by night."""
+
+import pytest
+
+EXAMPLES = [40, pytest.param(400, marks=pytest.mark.nightly)]
