@@ -2,4 +2,4 @@
 
 import pytest
 
-EXAMPLES = [40, pytest.param(400, marks=pytest.mark.nightly)]
+EXAMPLES = [25, pytest.param(400, marks=pytest.mark.nightly)]
