@@ -2,8 +2,8 @@
 
 Why not its command line: it ends with status 0 for "not confirmed", for "precondition never met" and
 for "no contract found" as well. Why not the verdict alone: where no value meets the preconditions,
-the verdict is "confirmed". So here each claim also loses to a planted fault, and each end of its
-branches must be reachable: with ``assert False`` there, CrossHair has to find the way.
+the verdict is "confirmed". So here each claim also loses to a planted fault, and the paths that
+confirm it must reach the end of each of its branches.
 """
 
 from __future__ import annotations
@@ -13,14 +13,23 @@ import importlib
 import inspect
 import pkgutil
 import textwrap
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from types import FunctionType
 
-from crosshair.core_and_libs import AnalysisKind, MessageType, analyze_function, run_checkables
+from crosshair.core import Checkable, ConditionCheckable
+from crosshair.core_and_libs import (
+    AnalysisKind,
+    MessageType,
+    NoTracing,
+    analyze_function,
+    run_checkables,
+)
 from crosshair.options import AnalysisOptionSet
+from crosshair.statespace import context_statespace
 
 from structsync.checking import _load
 
@@ -28,6 +37,9 @@ from ._as_written import asserts_as_written
 
 # What a claim costs on an idle machine is 2 s at most; this is for a busy one.
 SECONDS = 60.0
+
+# What runs in it is no part of the search. (CrossHair's own name for it has no types.)
+unseen: Callable[[], AbstractContextManager[None]] = NoTracing
 
 
 class Verdict(StrEnum):
@@ -40,10 +52,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The verdict, and what CrossHair says to it."""
+    """The verdict, what CrossHair says to it, and which ends its paths reached."""
 
     verdict: Verdict
     words: str
+    reached: frozenset[int]
 
 
 def analyze(claim: Callable[..., object]) -> Answer:
@@ -51,13 +64,18 @@ def analyze(claim: Callable[..., object]) -> Answer:
     options = AnalysisOptionSet(
         analysis_kind=[AnalysisKind.asserts], report_all=True, per_condition_timeout=SECONDS
     )
-    messages = list(run_checkables(analyze_function(claim, options)))
+    reached: set[int] = set()
+    checks = [noting_ends(one, reached) for one in analyze_function(claim, options)]
+    messages = list(run_checkables(checks))
     words = "; ".join(f"{one.state.name}: {one.message}" for one in messages)
     if any(is_counterexample(one.state, one.message) for one in messages):
-        return Answer(Verdict.REFUTED, words)
-    if [one.state for one in messages] == [MessageType.CONFIRMED]:
-        return Answer(Verdict.CONFIRMED, words)
-    return Answer(Verdict.NOT_CONFIRMED, words or "nothing to check: a claim begins with an assert")
+        verdict = Verdict.REFUTED
+    elif [one.state for one in messages] == [MessageType.CONFIRMED]:
+        verdict = Verdict.CONFIRMED
+    else:
+        verdict = Verdict.NOT_CONFIRMED
+        words = words or "nothing to check: a claim begins with an assert"
+    return Answer(verdict, words, frozenset(reached))
 
 
 def is_counterexample(state: MessageType, words: str) -> bool:
@@ -109,22 +127,67 @@ def ends_of(claim: FunctionType) -> Iterator[int]:
             yield number
 
 
-def failing_at_end(claim: FunctionType, number: int, folder: Path) -> FunctionType:
-    """Return the claim with ``assert False`` at the end of a branch.
+def passing_ends(claim: FunctionType, folder: Path) -> FunctionType:
+    """Return the claim with a call of ``passed`` at each of its ends, or before what leaves there.
 
-    It is written to a file: CrossHair tells an assert of a claim from a precondition by the queue in
+    It is written to a file: CrossHair tells an assert of a claim from a precondition by the line in
     the source, and takes a failure in a function without a source file for an unmet precondition.
     """
     definition = definition_of(claim)
-    list(branches(definition))[number].append(ast.parse("assert False").body[0])
+    numbered = list(branches(definition))
+    for number in ends_of(claim):
+        branch = numbered[number]
+        call = ast.parse(f"_passed({number})").body[0]
+        leaves = isinstance(branch[-1], ast.Return | ast.Continue | ast.Break)
+        branch.insert(len(branch) - leaves, call)
     source = ast.unparse(definition)
     file = folder / f"{claim.__name__}.py"
     file.write_text(source)
-    names = dict(vars(inspect.getmodule(claim)))
+    names = {**vars(inspect.getmodule(claim)), "_passed": passed}
     exec(compile(source, file, "exec"), names)
     function = names[claim.__name__]
     assert isinstance(function, FunctionType)
     return function
+
+
+def passed(number: int) -> None:
+    """Note of the path on its way that it was at an end."""
+    with unseen():
+        context_statespace().extra(Passed).ends.add(number)
+
+
+class Passed:
+    """The ends at which one path was: CrossHair makes one for each."""
+
+    def __init__(self, _solver: object) -> None:
+        self.ends: set[int] = set()
+
+
+def noting_ends(check: Checkable, reached: set[int]) -> Checkable:
+    """Let the paths that are confirmed say which ends they reached.
+
+    A path may pass an end and be given up later, so it is asked in the postcondition, which comes last
+    and says nothing else here. And a path that is confirmed may be none that any values take: what
+    CrossHair takes for granted on it, it checks only where a counterexample depends on it. So that is
+    checked before a path counts.
+    """
+
+    def note(_: Mapping[str, object]) -> bool:
+        space = context_statespace()
+        with unseen():
+            ends = space.extra(Passed).ends
+        if ends:
+            space.detach_path()
+            with unseen():
+                if space.witness() is not None:
+                    reached.update(ends)
+        return True
+
+    if not isinstance(check, ConditionCheckable):
+        return check
+    (post,) = check.conditions.post
+    conditions = replace(check.conditions, post=[replace(post, evaluate=note)])
+    return replace(check, conditions=conditions)
 
 
 def branches(definition: ast.FunctionDef) -> Iterator[list[ast.stmt]]:

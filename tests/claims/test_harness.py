@@ -9,7 +9,7 @@ from types import FunctionType
 import pytest
 
 from . import _harness, _toys
-from ._harness import Verdict, analyze, ends_of, failing_at_end
+from ._harness import Answer, Verdict, analyze, ends_of, passing_ends
 
 Claim = Callable[..., object]
 
@@ -19,17 +19,20 @@ def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_harness, "SECONDS", 2.0)
 
 
-def verdicts_at_ends(claim: Claim, folder: Path) -> list[Verdict]:
+def analyze_with_ends(claim: Claim, folder: Path) -> tuple[Answer, list[int]]:
     assert isinstance(claim, FunctionType)
-    return [analyze(failing_at_end(claim, end, folder)).verdict for end in ends_of(claim)]
+    return analyze(passing_ends(claim, folder)), list(ends_of(claim))
 
 
 def test_a_true_claim_is_confirmed() -> None:
     assert analyze(_toys.true_of_every_number).verdict is Verdict.CONFIRMED
 
 
-def test_the_end_of_a_true_claim_is_reachable(tmp_path: Path) -> None:
-    assert verdicts_at_ends(_toys.true_of_every_number, tmp_path) == [Verdict.REFUTED]
+@pytest.mark.parametrize("claim", [_toys.true_of_every_number, _toys.with_branches_that_return])
+def test_each_end_of_a_true_claim_is_reached(claim: Claim, tmp_path: Path) -> None:
+    answer, ends = analyze_with_ends(claim, tmp_path)
+    assert answer.verdict is Verdict.CONFIRMED
+    assert answer.reached == set(ends)
 
 
 def test_one_counterexample_among_all_numbers_is_found() -> None:
@@ -45,13 +48,25 @@ def test_crosshair_confirms_a_claim_about_no_situation() -> None:
     assert analyze(_toys.about_no_situation).verdict is Verdict.CONFIRMED
 
 
-def test_a_claim_about_no_situation_has_no_reachable_end(tmp_path: Path) -> None:
-    assert verdicts_at_ends(_toys.about_no_situation, tmp_path) == [Verdict.CONFIRMED]
+def test_a_claim_about_no_situation_has_no_end_that_is_reached(tmp_path: Path) -> None:
+    answer, ends = analyze_with_ends(_toys.about_no_situation, tmp_path)
+    assert (answer.verdict, answer.reached, ends) == (Verdict.CONFIRMED, frozenset(), [0])
 
 
-def test_a_branch_that_is_never_taken_has_no_reachable_end(tmp_path: Path) -> None:
-    ends = verdicts_at_ends(_toys.with_a_branch_that_is_never_taken, tmp_path)
-    assert ends == [Verdict.REFUTED, Verdict.CONFIRMED]
+@pytest.mark.parametrize(
+    "claim",
+    [
+        _toys.with_a_branch_that_is_never_taken,
+        _toys.with_a_branch_whose_path_is_given_up,
+        _toys.with_a_branch_whose_path_took_too_much_for_granted,
+        _toys.with_a_branch_whose_path_contradicts_itself,
+    ],
+)
+def test_a_branch_that_no_confirmed_path_takes_has_no_end_that_is_reached(
+    claim: Claim, tmp_path: Path
+) -> None:
+    answer, ends = analyze_with_ends(claim, tmp_path)
+    assert (answer.verdict, answer.reached, ends) == (Verdict.CONFIRMED, frozenset({0}), [0, 1])
 
 
 @pytest.mark.parametrize(
