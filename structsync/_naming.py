@@ -34,8 +34,7 @@ def name_what_is_loaded() -> None:
     """
     for name, home in [*_without.items()]:
         thing = getattr(sys.modules.get(home), name, None)
-        name_after("structsync", name, thing)
-        if thing is not None:
+        if name_after("structsync", name, thing) and thing is not None:
             _without.pop(name, None)
 
 
@@ -46,17 +45,25 @@ def name_all_after(package: str) -> None:
             name_after(package, name, thing)
 
 
-def name_after(package: str, name: str, thing: object) -> None:
+def name_after(package: str, name: str, thing: object) -> bool:
     """Name a class or function of ours after the public package in which it has this name.
 
     The types of a dataclass's fields are evaluated first: what reads them later, as documentation does, would look
     them up where the class is from then on.
+
+    Returns:
+      False if it cannot be named yet, because another thread is still importing the module that it is in; that
+      thread names it at its end.
     """
     if isinstance(thing, type | FunctionType) and _is_private(thing.__module__):
         if hasattr(thing, "__dataclass_fields__"):
-            thing.__annotations__ = get_annotations(thing, eval_str=True)
+            try:
+                thing.__annotations__ = get_annotations(thing, eval_str=True)
+            except NameError:
+                return False
         thing.__module__ = package
         thing.__name__ = thing.__qualname__ = name
+    return True
 
 
 def _is_private(module: str | None) -> bool:

@@ -11,10 +11,12 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from types import ModuleType
 
 import pytest
 
 import structsync
+from structsync._naming import name_after
 
 from .public_names import PUBLIC
 from .sources import PACKAGE, ROOT, sources
@@ -108,6 +110,28 @@ def test_what_is_public_says_where_it_is_imported_from() -> None:
             assert (thing.__module__, thing.__qualname__) == ("structsync", name)
             assert pickle.loads(pickle.dumps(thing)) is thing
     assert str(structsync.Lock) == "<class 'structsync.Lock'>"
+
+
+def test_a_dataclass_whose_module_another_thread_still_imports_is_named_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = ModuleType("structsync._half")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    beginning = """if True:
+        from dataclasses import dataclass
+
+        @dataclass
+        class Half:
+            rest: "Rest"
+    """
+    exec(beginning, vars(module))
+    half = vars(module)["Half"]
+    assert not name_after("structsync", "Half", half)
+    assert half.__module__ == "structsync._half"
+    vars(module)["Rest"] = int
+    assert name_after("structsync", "Half", half)
+    assert half.__module__ == "structsync"
+    assert half.__annotations__ == {"rest": int}
 
 
 def meant_as_a_base(cls: type) -> bool:
