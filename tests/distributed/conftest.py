@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pytest
 
 from structsync.distributed import Session, open_session
-from tests.distributed.servers import TTL, Server, server
+from tests.distributed.servers import ENDS, LASTS, Server, server
 
 Open: TypeAlias = Callable[..., AbstractAsyncContextManager[Session]]
 
@@ -37,9 +37,11 @@ def victim() -> Iterator[Server]:
 
 
 @pytest.fixture
-def namespace() -> str:
-    """Return a namespace that was never used."""
-    return f"test {next(_numbers)}"
+def namespace(redis: Server) -> str:
+    """Return a namespace of that server that was never used."""
+    one = f"test {next(_numbers)}"
+    redis.is_no_news(one)
+    return one
 
 
 class Place(NamedTuple):
@@ -57,13 +59,18 @@ class Place(NamedTuple):
         """The same for a process of ``child.py``."""
         return [self.url, self.namespace, str(self.ttl or 0)]
 
+    @property
+    def where_leases_end(self) -> Place:
+        """The same, where a test waits for the end of a lease, if there are any."""
+        return self._replace(ttl=self.ttl and ENDS)
+
 
 @pytest.fixture(params=ENGINES)
-def place(request: Any, tmp_path: Path, namespace: str) -> Place:
+def place(request: Any, tmp_path: Path) -> Place:
     """Return a place in which nothing has been done, on each engine."""
     if request.param == "redis":
         url = request.getfixturevalue("redis").url
-        return Place(url, namespace, TTL)
+        return Place(url, request.getfixturevalue("namespace"), LASTS)
     urls = {"memory": "memory://", "sqlite": f"sqlite://{tmp_path}/locks.db"}
     return Place(urls[request.param], "test", None)
 

@@ -8,8 +8,12 @@ from dataclasses import dataclass, field
 
 import trio
 
+from structsync.distributed import LeaseLost, SharedStatistics, open_session
 from tests.distributed.children import child
 from tests.distributed.history import Held
+
+#: In seconds, of the leases of these processes.
+TTL = 1.5
 
 
 @dataclass
@@ -40,7 +44,7 @@ async def endure(url: str, blocks: Blocks, longest: float = 0.05, **env: str) ->
             else:
                 blocks.ended.append(inside.pop(token)._replace(end=when))
 
-        async with child("endure", url, "test", "1.5", str(longest), env=env) as process:
+        async with child("endure", url, "test", str(TTL), str(longest), env=env) as process:
             try:
                 note(await process.says())  # however long a busy machine takes to begin it
                 with trio.move_on_after(random.uniform(0.5, 3) + 2 * longest):
@@ -54,3 +58,19 @@ async def endure(url: str, blocks: Blocks, longest: float = 0.05, **env: str) ->
                         note(words)
                     blocks.ended += [one._replace(end=killed) for one in inside.values()]
                     inside.clear()
+
+
+async def nothing_is_left(url: str, permits: int) -> None:
+    """See that soon all permits can be had, and are free then."""
+    with trio.fail_after(30):
+        while True:
+            try:
+                async with open_session(url, namespace="test", ttl=TTL) as session:
+                    semaphore = session.semaphore("db", permits)
+                    async with semaphore.permits(permits):
+                        pass
+                    found = await semaphore.statistics()
+            except LeaseLost:
+                continue  # a busy machine had stopped for so long
+            break
+    assert found == SharedStatistics(0, 0, permits)

@@ -21,8 +21,11 @@ import trio
 from structsync.distributed import Session, open_session
 
 PROGRAMS = ("redis-server", "valkey-server")
-#: In seconds, for sessions in tests: short, so that a death is soon noticed; longer than a busy machine stops.
-TTL = 2.0
+#: In seconds, the leases of sessions in tests: no busy machine stops a process for so long.
+LASTS = 30.0
+#: Where a test waits for the end of a lease: short, and yet it outlasts that one of its processes is stopped for 1.5 s,
+#: even just before it renews, with two thirds left, of which a tenth is left to others.
+ENDS = 3.0
 #: Not how long anything takes, but when a server that does not start is given up.
 PATIENCE = 30
 
@@ -94,10 +97,11 @@ class Server:
         """The same, as a user with a password."""
         return self._ask([("AUTH", user, password), words])[1].partition(b"\r\n")[0]
 
-    def is_no_news(self, namespace: str) -> None:
+    def is_no_news(self, namespace: str, *first: tuple[str, ...]) -> None:
         """Have a namespace know the server, so that it does not wait because that was started just now."""
-        run = self.ask_all("INFO", "server").partition(b"run_id:")[2].partition(b"\r")[0].decode()
-        self.ask("HSET", base(namespace), "run", run)
+        said = self._ask([*first, ("INFO", "server")])[-1]
+        run = said.partition(b"run_id:")[2].partition(b"\r")[0].decode()
+        self._ask([*first, ("HSET", base(namespace), "run", run)])
 
     def open_port(self) -> int:
         """Listen on a port of this machine, too."""
@@ -133,8 +137,13 @@ def base(namespace: str) -> str:
 def opens(
     where: Server, namespace: str = "test", **options: Any
 ) -> AbstractAsyncContextManager[Session]:
-    """Open a session on a server."""
-    return open_session(where.url, namespace=namespace, **{"ttl": TTL, **options})
+    """Open a session on a server, whose lease lasts."""
+    return open_session(where.url, namespace=namespace, **{"ttl": LASTS, **options})
+
+
+def opens_briefly(where: Server, namespace: str = "test") -> AbstractAsyncContextManager[Session]:
+    """Open a session on a server, with a lease whose end a test can wait for."""
+    return opens(where, namespace, ttl=ENDS)
 
 
 @contextmanager

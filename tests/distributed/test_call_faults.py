@@ -38,6 +38,12 @@ pytestmark = [
 anywhere = pytest.mark.parametrize("place", ["sqlite", "redis"], indirect=True)
 
 
+@pytest.fixture
+def place(place: Place) -> Place:
+    """Where others get what a process that is killed has held, after its lease."""
+    return place.where_leases_end
+
+
 @asynccontextmanager
 async def serving(place: Place, file: Path, *faults: str) -> AsyncIterator[Child]:
     """Run a process that hosts a journal."""

@@ -21,6 +21,12 @@ pytestmark = [
 ]
 
 
+@pytest.fixture
+def place(place: Place) -> Place:
+    """Where others get what a process that is killed has held, after its lease."""
+    return place.where_leases_end
+
+
 async def test_a_call_is_carried_out_in_another_process(place: Place) -> None:
     async with child("host", *place.arguments) as host, place.opens() as session:
         assert await host.says() == ["hosts"]

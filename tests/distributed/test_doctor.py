@@ -15,7 +15,7 @@ from structsync.cli import main
 from structsync.distributed import LeaseLost, examination
 from structsync.distributed.examination import file_system_of
 from structsync.distributed.findings import Finding, latency
-from tests.distributed.servers import Server, hosting, silent
+from tests.distributed.servers import ENDS, LASTS, Server, hosting, silent
 
 pytest.importorskip("hiredis")
 
@@ -36,7 +36,7 @@ def verdict_on(what: str, result: Result) -> str:
 
 
 def asked(victim: Server, *options: str) -> Result:
-    return doctor(victim.url, "--ttl", "2", *options)
+    return doctor(victim.url, "--ttl", f"{LASTS:g}", *options)
 
 
 def test_a_server_that_is_right_holds(victim: Server) -> None:
@@ -54,7 +54,7 @@ def test_a_server_that_is_right_holds(victim: Server) -> None:
     [
         (["maxmemory-policy", "allkeys-lru"], "maxmemory-policy", "granted twice; set noeviction"),
         (["min-replicas-to-write", "1", "min-replicas-max-lag", "1"], "replicas", "0 of 1 that it"),
-        (["min-replicas-to-write", "1", "min-replicas-max-lag", "9"], "replicas", "not less than"),
+        (["min-replicas-to-write", "1", "min-replicas-max-lag", "99"], "replicas", "not less than"),
     ],
 )
 def test_a_setting_that_breaks_a_promise_is_told(
@@ -86,7 +86,7 @@ def user(victim: Server, *rights: str) -> str:
 
 def test_what_may_not_be_asked_is_unknown(victim: Server) -> None:
     victim.ask("CONFIG", "SET", "appendonly", "yes")
-    result = doctor(user(victim, "-config"), "--ttl", "2")
+    result = doctor(user(victim, "-config"), "--ttl", f"{LASTS:g}")
     assert result.exit_code == 2, result.output
     assert "unknown" in verdict_on("persistence", result)
     assert "unknown" in verdict_on("replicas", result)
@@ -102,7 +102,7 @@ def test_what_may_not_be_asked_is_unknown(victim: Server) -> None:
     ],
 )
 def test_a_right_that_is_missing_is_told(victim: Server, right: str, what: str, text: str) -> None:
-    result = doctor(user(victim, right), "--ttl", "2")
+    result = doctor(user(victim, right), "--ttl", f"{LASTS:g}")
     assert result.exit_code == 1
     assert text in verdict_on(what, result)
     assert "secret" not in result.output
@@ -160,8 +160,9 @@ def test_a_file_for_tls_that_is_not_there_is_a_wrong_url(tmp_path: Path) -> None
 def test_a_lock_that_is_not_granted_is_told(
     victim: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(examination, "PATIENCE", -2.5)
-    result = doctor(victim.url, "--ttl", "3", "--namespace", "no task knows it")
+    ttl = 2 * ENDS  # so long nothing is granted in a new namespace, and nothing closed
+    monkeypatch.setattr(examination, "PATIENCE", 0.5 - ttl)
+    result = doctor(victim.url, "--ttl", f"{ttl:g}", "--namespace", "no task knows it")
     assert "no lock was granted in 0.5 s" in verdict_on("a session", result)
 
 

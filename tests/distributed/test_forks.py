@@ -29,7 +29,6 @@ pytestmark = [
 async def test_a_forked_process_that_leaves_the_blocks_takes_nothing_from_its_parent(
     place: Place,
 ) -> None:
-    place = place._replace(ttl=60.0)  # the parent renews nothing while it waits for the fork to end
     async with child("fork", *place.arguments) as parent, place.opens() as session:
         word, token = await parent.says()
         assert word == "holds"

@@ -20,6 +20,12 @@ pytestmark = [
 ]
 
 
+@pytest.fixture
+def place(place: Place) -> Place:
+    """Where others get what a process that is killed has held, after its lease."""
+    return place.where_leases_end
+
+
 async def holds(one: Child) -> int:
     assert await one.says() == ["asks"]
     word, token = await one.says()

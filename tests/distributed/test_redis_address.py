@@ -16,7 +16,7 @@ import trio
 import trustme
 
 from structsync.distributed import Deliveries, open_session
-from tests.distributed.servers import TTL, Server, free_port, opens, server
+from tests.distributed.servers import LASTS, Server, free_port, opens, server
 from tests.distributed.waiting import until_waiting
 
 pytest.importorskip("hiredis")
@@ -141,9 +141,10 @@ async def test_a_password_a_user_and_a_database_are_used_and_never_told(
     caplog.set_level(logging.DEBUG)
     path = guarded.socket
     guarded.ask_as(SECRET, "ACL", "SETUSER", "me", "on", f">{SECRET}2", *RIGHTS)
+    guarded.is_no_news("shop", ("AUTH", "default", SECRET), ("SELECT", "3"))
     for who in (f":{SECRET}", f"me:{SECRET}2"):
         url = f"unix://{who}@{path}?db=3"
-        async with open_session(url, namespace="shop", ttl=TTL) as session:
+        async with open_session(url, namespace="shop", ttl=LASTS) as session:
             async with session.lock("lock"):
                 assert guarded.ask_as(SECRET, "DBSIZE") == b":0"
             assert SECRET not in repr(session)
@@ -163,8 +164,8 @@ async def test_by_the_recipe_of_the_page_no_other_user_can_publish_in_a_namespac
     for command in RECIPE:
         assert victim.ask(*command) == b"+OK"
     async with (
-        open_session(url, namespace="shop", ttl=TTL) as here,
-        open_session(url, namespace="shop", ttl=TTL) as there,
+        open_session(url, namespace="shop", ttl=LASTS) as here,
+        open_session(url, namespace="shop", ttl=LASTS) as there,
         trio.open_nursery() as nursery,
     ):
 
@@ -204,7 +205,7 @@ async def test_a_login_that_is_refused_is_told_without_secrets(
     guarded.ask_as(SECRET, "ACL", "SETUSER", "guest", "on", ">guest", "+hello")
     guarded.ask_as(SECRET, "ACL", "SETUSER", "mute", "on", ">mute", "+@all", "~none")
     with pytest.raises(RuntimeError, match=problem) as caught:
-        async with open_session(f"unix://{who}{guarded.socket}", namespace="shop", ttl=TTL):
+        async with open_session(f"unix://{who}{guarded.socket}", namespace="shop", ttl=LASTS):
             pytest.fail("it was opened")
     assert SECRET not in "".join(traceback.format_exception(caught.value)) + caplog.text
 
@@ -236,7 +237,8 @@ def encrypted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Encrypted]:
     with server(
         *("--tls-port", str(port), "--tls-ca-cert-file", f"{folder}/ca.pem"),
         *("--tls-cert-file", f"{folder}/server.pem", "--tls-key-file", f"{folder}/server.key"),
-    ):
+    ) as one:
+        one.is_no_news("test")
         yield Encrypted(port, folder)
 
 
@@ -246,7 +248,7 @@ MINE = {"ssl_certfile": "client.pem", "ssl_keyfile": "client.key"}
 async def test_a_server_with_tls_is_trusted_by_its_certificate(encrypted: Encrypted) -> None:
     url = encrypted.url(ssl_ca_certs="ca.pem", **MINE)
     for _ in range(5):  # what ends a session and what received for it run in random order
-        async with open_session(url, namespace="test", ttl=TTL) as session:
+        async with open_session(url, namespace="test", ttl=LASTS) as session:
             async with session.lock("lock"):
                 pass
 
@@ -263,7 +265,7 @@ async def test_a_server_that_proves_nothing_is_not_spoken_to(
     encrypted: Encrypted, host: str, files: dict[str, str]
 ) -> None:
     with pytest.raises(ConnectionError):
-        async with open_session(encrypted.url(host, **files), namespace="test", ttl=TTL):
+        async with open_session(encrypted.url(host, **files), namespace="test", ttl=LASTS):
             pytest.fail("it was opened")
 
 

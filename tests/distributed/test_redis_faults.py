@@ -18,7 +18,8 @@ from structsync._core.shared.core import SharedCore
 from structsync._core.shared.operations import Operation, Verb
 from structsync.distributed import Session, membership, open_session
 from tests.distributed.history import Held, complaints
-from tests.distributed.servers import TTL, Server, opens, server
+from tests.distributed.servers import ENDS, Server, server
+from tests.distributed.servers import opens_briefly as opens
 from tests.distributed.waiting import until_waiting
 from tests.distributed.watch import (
     BRINGS_NOTHING_BACK,
@@ -36,7 +37,7 @@ pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]
 
 
 def by(one: Way) -> Any:
-    return open_session(one.url, namespace="test", ttl=TTL)
+    return open_session(one.url, namespace="test", ttl=ENDS)
 
 
 # ==== The network ====
@@ -112,7 +113,7 @@ async def test_where_operations_count_twice_a_cut_costs_the_session(
         return apply(self, entry, stamp)
 
     monkeypatch.setattr(SharedCore, "apply", twice)
-    with trio.move_on_after(4 * TTL) as too_long:
+    with trio.move_on_after(4 * ENDS) as too_long:
         try:
             await cuts(tmp_path, victim)
         except Exception:  # noqa: BLE001 - whatever comes of it
@@ -137,7 +138,7 @@ async def sleep_over_a_grant(folder: Path, victim: Server) -> bool:
             await here.lock("lock").statistics()
             one.is_silent = False
             one.cut()
-            with trio.move_on_after(0.8 * TTL):
+            with trio.move_on_after(0.8 * ENDS):
                 await entered.wait()
             in_time = entered.is_set()
             nursery.cancel_scope.cancel()
@@ -168,7 +169,7 @@ async def pause(victim: Server) -> list[str]:
         await nursery.start(watch.hold, here)
         victim.process.send_signal(signal.SIGSTOP)
         try:
-            await trio.sleep(1.2 * TTL)
+            await trio.sleep(1.2 * ENDS)
         finally:
             victim.process.send_signal(signal.SIGCONT)
         async with opens(victim) as later:
@@ -199,7 +200,7 @@ async def absence(victim: Server) -> list[str]:
     async with opens(victim) as here, trio.open_nursery() as nursery:
         await nursery.start(watch.hold, here)
         victim.kill()
-        await trio.sleep(1.2 * TTL)
+        await trio.sleep(1.2 * ENDS)
         victim.start()
         async with opens(victim) as there:
             await watch.take(there)
@@ -262,7 +263,7 @@ async def failover(folder: Path, primary: Server, *, unreplicated: bool) -> list
             primary.kill()
             one.server = replica
             async with by(one) as there:
-                with trio.move_on_after(2.5 * TTL):
+                with trio.move_on_after(2.5 * ENDS):
                     await watch.take(there)
             nursery.cancel_scope.cancel()
     return watch.history

@@ -15,11 +15,11 @@ from functools import partial
 import pytest
 import trio
 
-from structsync.distributed import SharedStatistics, open_session
 from tests.distributed.children import child
-from tests.distributed.enduring import Blocks, endure
+from tests.distributed.enduring import Blocks, endure, nothing_is_left
 from tests.distributed.history import Held, complaints
-from tests.distributed.servers import TTL, Server, base, opens, server
+from tests.distributed.servers import ENDS, Server, base, server
+from tests.distributed.servers import opens_briefly as opens
 from tests.distributed.waiting import until_waiting
 from tests.distributed.watch import (
     NEVER_BURIES,
@@ -37,7 +37,7 @@ async def test_no_task_is_let_in_where_a_lease_never_ends(
     victim: Server, monkeypatch: pytest.MonkeyPatch, who: str
 ) -> None:
     planted(monkeypatch, *NEVER_BURIES)
-    hold = ("hold", victim.url, "test", str(TTL))
+    hold = ("hold", victim.url, "test", str(ENDS))
     async with child(*hold) as holder, opens(victim) as here:
         assert [(await holder.says())[0] for _ in range(2)] == ["asks", "holds"]
         if who == "waiter":
@@ -49,7 +49,7 @@ async def test_no_task_is_let_in_where_a_lease_never_ends(
             assert await holder.says() == ["gave", "back"]
         else:
             await holder.kill()
-        with trio.move_on_after(2 * TTL) as scope:
+        with trio.move_on_after(2 * ENDS) as scope:
             await here.lock("lock").__aenter__()
         assert scope.cancelled_caught
 
@@ -58,7 +58,7 @@ async def steps_after(victim: Server, **env: str) -> int:
     """Return how many steps a stopped holder takes that is let go on when another one holds."""
     steps = 0
     async with (
-        child("tick", victim.url, "test", str(TTL), env=env) as holder,
+        child("tick", victim.url, "test", str(ENDS), env=env) as holder,
         opens(victim) as here,
     ):
         word, token = await holder.says()
@@ -68,7 +68,7 @@ async def steps_after(victim: Server, **env: str) -> int:
             assert grant.token > int(token)
             since = time.monotonic_ns()
             holder.process.send_signal(signal.SIGCONT)
-            with trio.move_on_after(0.5 * TTL):
+            with trio.move_on_after(0.5 * ENDS):
                 while words := await holder.says():
                     steps += int(words[1]) > since
     return steps
@@ -105,12 +105,7 @@ async def mixed(
             while not until(blocks.ended):  # noqa: ASYNC110 - the same
                 await trio.sleep(0.1)
             nursery.cancel_scope.cancel()
-        async with open_session(victim.url, namespace="test", ttl=1.5) as session:
-            with trio.fail_after(30):
-                async with session.semaphore("db", permits).permits(permits):
-                    pass
-            statistics = await session.semaphore("db", permits).statistics()
-            assert statistics == SharedStatistics(0, 0, permits)
+        await nothing_is_left(victim.url, permits)
     return blocks.ended
 
 

@@ -16,7 +16,8 @@ import trio
 from structsync.distributed import LeaseLost, Session, client
 from tests.distributed.children import child
 from tests.distributed.history import Held, complaints
-from tests.distributed.servers import TTL, Server, base, opens, server
+from tests.distributed.servers import ENDS, Server, base, server
+from tests.distributed.servers import opens_briefly as opens
 from tests.distributed.waiting import until_waiting
 from tests.distributed.watch import BRINGS_NOTHING_BACK, MISSES_NOTHING, Watch, planted
 
@@ -81,7 +82,7 @@ async def stand_in_line(lose: Loses, victim: Server) -> Queue:
                 nursery.start_soon(queue.hold, session, name)
                 await until_waiting(one.lock("lock"), count)
             lose(victim)
-            await trio.sleep(1.5 * TTL)
+            await trio.sleep(1.5 * ENDS)
             async with opens(victim) as newcomer, trio.open_nursery() as later:
                 later.start_soon(queue.hold, newcomer, "e")
                 async with newcomer.lock("lock/other"):
@@ -117,7 +118,7 @@ async def holder_and_newcomer(lose: Loses, victim: Server) -> list[str]:
         await nursery.start(watch.hold, here)
         lose(victim)
         async with opens(victim) as there:
-            with trio.move_on_after(2.5 * TTL):
+            with trio.move_on_after(2.5 * ENDS):
                 await watch.take(there)
             nursery.cancel_scope.cancel()
     return complaints(watch.history, 1)
@@ -156,7 +157,7 @@ async def one_is_behind(victim: Server) -> Queue:
             await trio.sleep(0.01)
         engine.address = address
         nursery.start_soon(queue.hold, behind, "behind")
-        await trio.sleep(1.5 * TTL)
+        await trio.sleep(1.5 * ENDS)
         queue.let_go.set()
     return queue
 
@@ -179,7 +180,7 @@ async def test_where_the_first_one_is_believed_the_holder_loses(
 async def test_what_a_dead_session_held_is_free_when_the_grace_period_is_over(
     victim: Server,
 ) -> None:
-    async with opens(victim) as here, child("hold", victim.url, "test", str(TTL)) as holder:
+    async with opens(victim) as here, child("hold", victim.url, "test", str(ENDS)) as holder:
         assert [(await holder.says())[0] for _ in range(2)] == ["asks", "holds"]
         async with trio.open_nursery() as nursery:
 
@@ -191,7 +192,7 @@ async def test_what_a_dead_session_held_is_free_when_the_grace_period_is_over(
             nursery.start_soon(die)
             start = trio.current_time()
             async with here.lock("lock"):
-                assert trio.current_time() - start > 0.9 * TTL
+                assert trio.current_time() - start > 0.9 * ENDS
 
 
 async def too_late(victim: Server) -> bool:
@@ -201,7 +202,7 @@ async def too_late(victim: Server) -> bool:
             async with here.lock("lock"):
                 everything(victim)
                 victim.is_no_news("test")
-                await trio.sleep(0.8 * TTL)
+                await trio.sleep(0.8 * ENDS)
                 return True
     return False
 
@@ -219,7 +220,7 @@ async def ended_before(victim: Server) -> bool:
                 await there._engine.renew({}, lambda log: None)
                 async with there.lock("lock"):
                     victim.restart()
-                    await trio.sleep(0.8 * TTL)
+                    await trio.sleep(0.8 * ENDS)
                     return True
     return False
 

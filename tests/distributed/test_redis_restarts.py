@@ -12,7 +12,8 @@ import pytest
 import trio
 
 from structsync.distributed import LeaseLost
-from tests.distributed.servers import TTL, Server, base, opens, server
+from tests.distributed.servers import ENDS, Server, base, server
+from tests.distributed.servers import opens_briefly as opens
 from tests.distributed.waiting import until_waiting
 from tests.distributed.watch import Watch, planted
 
@@ -50,12 +51,7 @@ async def test_a_server_that_has_forgotten_nothing_costs_nothing() -> None:
     order: list[str] = []
     with server("--appendonly", "yes", "--appendfsync", "always") as victim:
         victim.is_no_news("test")
-        long = 2 * TTL  # it outlives the restart on a busy machine
-        async with (
-            opens(victim, ttl=long) as here,
-            opens(victim, ttl=long) as there,
-            trio.open_nursery() as nursery,
-        ):
+        async with opens(victim) as here, opens(victim) as there, trio.open_nursery() as nursery:
 
             async def wait() -> None:
                 async with there.lock("lock") as later:
@@ -66,7 +62,7 @@ async def test_a_server_that_has_forgotten_nothing_costs_nothing() -> None:
                 nursery.start_soon(wait)
                 await until_waiting(here.lock("lock"), 1)
                 victim.restart()
-                await trio.sleep(long)
+                await trio.sleep(2 * ENDS)
                 order.append("out")
     assert order == ["out", "in"]
 
@@ -79,10 +75,10 @@ async def test_a_session_that_closes_after_a_restart_is_over_when_the_grace_peri
             async with opens(victim) as here:
                 await nursery.start(watch.hold, here)
                 victim.restart()
-                await trio.sleep(0.1 * TTL)
+                await trio.sleep(0.1 * ENDS)
             start = trio.current_time()
             await watch.take(there)
-            assert trio.current_time() - start > 0.5 * TTL
+            assert trio.current_time() - start > 0.5 * ENDS
     assert watch.complaints() == []
 
 
@@ -95,7 +91,7 @@ async def test_after_a_failover_a_namespace_that_is_new_waits_too(
         start = trio.current_time()
         async with opens(victim, namespace) as here:
             async with here.lock("lock"):
-                assert trio.current_time() - start > 0.9 * TTL
+                assert trio.current_time() - start > 0.9 * ENDS
 
 
 async def follow(replica: Server, primary: Server) -> None:
@@ -115,9 +111,9 @@ async def jump(redis: Server, namespace: str, seconds: float) -> None:
         async with here.lock("lock"):
             now = int(redis.ask_all("TIME").split(b"\r\n")[2])
             redis.ask("HSET", base(namespace), "now", f"{(now - seconds) * 1e6:.0f}")
-            ends = now + TTL - seconds
+            ends = now + ENDS - seconds
             redis.ask("ZADD", f"{base(namespace)}:sessions", f"{ends * 1e6:.0f}", here.identity)
-            await trio.sleep(0.5 * TTL)
+            await trio.sleep(0.5 * ENDS)
 
 
 @pytest.mark.parametrize("seconds", [3600, -3600])

@@ -18,7 +18,8 @@ from structsync.distributed import Session, membership, open_session
 from structsync.distributed.replica import Replica
 from tests.distributed.history import Held, complaints
 from tests.distributed.positions import noting
-from tests.distributed.servers import TTL, Server, opens
+from tests.distributed.servers import ENDS, Server
+from tests.distributed.servers import opens_briefly as opens
 from tests.distributed.watch import Watch
 from tests.distributed.way import Way, way
 
@@ -28,7 +29,7 @@ pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]
 
 
 def by(one: Way) -> Any:
-    return open_session(one.url, namespace="test", ttl=TTL)
+    return open_session(one.url, namespace="test", ttl=ENDS)
 
 
 async def test_sessions_with_slow_links_share_a_lock_in_the_order_of_the_log(
@@ -60,8 +61,8 @@ async def overlaps(folder: Path, victim: Server) -> list[str]:
     async with way(folder, victim) as slow, by(slow) as here, opens(victim) as there:
         async with trio.open_nursery() as nursery:
             await nursery.start(watch.hold, here)
-            slow.answers_take = 0.11 * TTL  # no longer, or the connection is given up
-            await trio.sleep(random.uniform(0.5, 1) * TTL)
+            slow.answers_take = 0.11 * ENDS  # no longer, or the connection is given up
+            await trio.sleep(random.uniform(0.5, 1) * ENDS)
             slow.is_silent = True
             await watch.take(there)
             slow.cut()

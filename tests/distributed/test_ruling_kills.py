@@ -29,6 +29,13 @@ pytestmark = [
     pytest.mark.parametrize("place", ["sqlite", "redis"], indirect=True),
 ]
 
+
+@pytest.fixture
+def place(place: Place) -> Place:
+    """Where others get what a process that is killed has held, after its lease."""
+    return place.where_leases_end
+
+
 #: In seconds; more for a night.
 LASTS = float(os.environ.get("STRUCTSYNC_KILLS_SECONDS", "8"))
 

@@ -22,6 +22,13 @@ pytestmark = [
     pytest.mark.parametrize("place", ["sqlite", "redis"], indirect=True),
 ]
 
+
+@pytest.fixture
+def place(place: Place) -> Place:
+    """Where others get what a process that is killed has held, after its lease."""
+    return place.where_leases_end
+
+
 FIRST, SECOND = names(2)
 
 

@@ -21,8 +21,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from structsync.distributed import SharedStatistics, open_session
-from tests.distributed.enduring import Blocks, endure
+from tests.distributed.enduring import TTL, Blocks, endure, nothing_is_left
 from tests.distributed.history import Held, complaints
 from tests.distributed.servers import Server, server
 from tests.distributed.way import Way, way
@@ -30,7 +29,7 @@ from tests.distributed.way import Way, way
 pytest.importorskip("hiredis")
 
 SECONDS = float(os.environ.get("SOAK_DISTRIBUTED_SECONDS", "12"))
-PROCESSES, PERMITS, TTL = 4, 2, 1.5
+PROCESSES, PERMITS = 4, 2
 
 pytestmark = pytest.mark.timeout(SECONDS + 200)
 
@@ -95,12 +94,7 @@ class Soak:
                         self.struck[fault] += 1
                         await strike(fault, ways, victim)
                     nursery.cancel_scope.cancel()
-            async with open_session(victim.url, namespace="test", ttl=TTL) as session:
-                with trio.fail_after(20 * TTL):
-                    async with session.semaphore("db", PERMITS).permits(PERMITS):
-                        pass
-                found = await session.semaphore("db", PERMITS).statistics()
-                assert found == SharedStatistics(0, 0, PERMITS)
+            await nothing_is_left(victim.url, PERMITS)
         return self.blocks.ended
 
 

@@ -13,7 +13,7 @@ from structsync._core.monitors.stages import Stage
 from structsync.distributed import CallOutcomeUnknown, Session
 from structsync.distributed._calls import exchange, hosting
 from tests.distributed.conformance.test_synchronizers import rule
-from tests.distributed.conftest import Open, Place
+from tests.distributed.conftest import Open
 from tests.distributed.switches import RULED, Lit, Switch, connected, hosted, names, until
 
 pytest.importorskip("msgspec")
@@ -317,10 +317,8 @@ async def objects(session: Session, count: int, nursery: trio.Nursery) -> None:
 
 
 async def test_as_many_objects_as_a_session_may_host_can_be_reserved_at_a_time(
-    place: Place,
+    opens: Open,
 ) -> None:
-    # What so many do at once may take a busy machine longer than the short lease of the other tests.
-    opens = place._replace(ttl=place.ttl and 30.0).opens
     async with opens() as host, opens() as here, opens() as caller:
         async with here.synchronizer("radio") as radio, trio.open_nursery() as nursery:
             every = names(exchange.RULED)
