@@ -74,12 +74,11 @@ def make_tables(db: sqlite3.Connection) -> None:
 
 
 def _check_ours(db: sqlite3.Connection, path: Path) -> None:
-    (application,) = db.execute("PRAGMA application_id").fetchone()
-    if application == APPLICATION:
-        return
     (version,) = db.execute("PRAGMA user_version").fetchone()
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if application or version or tables:
+    # Last: another session may make it ours meanwhile, and does so in the transaction that makes the tables.
+    (application,) = db.execute("PRAGMA application_id").fetchone()
+    if application != APPLICATION and (application or version or tables):
         raise RuntimeError(
             f"{path} is a database of another program; give the sessions a file of their own"
         )

@@ -103,6 +103,33 @@ def begin_with(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
+@pytest.mark.parametrize("asked", [0, 1, 2, 3])
+def test_a_file_that_another_session_makes_while_it_is_looked_at_is_ours(
+    path: Path, asked: int
+) -> None:
+    async def make() -> None:
+        async with opens(path):
+            pass
+
+    class Slow:
+        """A connection that a busy machine stops for a while when it has asked so often."""
+
+        def __init__(self, db: sqlite3.Connection) -> None:
+            self.db = db
+            self.asked = 0
+
+        def execute(self, statement: str) -> sqlite3.Cursor:
+            if self.asked == asked:
+                trio.run(make)
+            self.asked += 1
+            return self.db.execute(statement)
+
+    with closing(database.connect(path, 0, "rwc")) as db:
+        slow: Any = Slow(db)
+        database.begin(slow, path)
+        assert slow.asked > asked
+
+
 @pytest.mark.parametrize(
     "statement",
     [
