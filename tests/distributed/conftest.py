@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,11 +23,48 @@ ENGINES = ["memory", "sqlite", "redis"] if sys.platform == "linux" else ["memory
 _numbers = itertools.count()
 
 
+#: How many workers compute at a time, where others wait: as many as CI has cores.
+COMPUTING = 2
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Have some workers wait while others compute, and begin with what takes long: else all wait for that at the end."""
+    workers: int = getattr(config, "workerinput", {}).get("workercount", 1)
+    if workers > COMPUTING:
+        items[:] = dealt(items, workers)
+
+
+def dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Return them in an order of which ``--dist worksteal`` gives each worker a piece, and then what others have left."""
+    waiting = workers - COMPUTING
+    waits = [item for item in items if item.get_closest_marker("waits")]
+    long = [item for item in items if item.get_closest_marker("long")]
+    firsts = [waits[n::waiting] for n in range(waiting)]
+    firsts += [long[n::COMPUTING] for n in range(COMPUTING)]
+    others = iter([item for item in items if item not in {*waits, *long}])
+    order: list[pytest.Item] = []
+    for n, first in enumerate(firsts):
+        ends = len(order) + (len(items) - len(order)) // (workers - n)
+        order += first
+        order += islice(others, max(0, ends - len(order)))
+    return [*order, *others]
+
+
 @pytest.fixture(scope="session")
 def redis() -> Iterator[Server]:
     """A server for all tests that do it no harm; each has a namespace of its own."""
     with server() as one:
         yield one
+
+
+@pytest.fixture
+def asks_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where messages are lost, ask again soon, and not only when a third of a lease is over that lasts."""
+    if importlib.util.find_spec("hiredis") is not None:
+        from structsync.distributed.redis.engine import RedisEngine
+
+        monkeypatch.setattr(RedisEngine, "recheck", 0.2)
 
 
 @pytest.fixture

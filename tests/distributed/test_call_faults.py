@@ -21,7 +21,7 @@ from structsync._core.shared.calls import Attempt, CallTable, Ticket, Verdict
 from structsync.distributed import CallOutcomeUnknown, Session, open_session
 from tests.distributed.children import Child, child
 from tests.distributed.conftest import Place
-from tests.distributed.servers import Server, opens, server
+from tests.distributed.servers import LASTS, Server, opens, server
 from tests.distributed.shops import Counter, Counting, Journal, Journaling
 from tests.distributed.test_redis_faults import promote, replica_of
 from tests.distributed.way import Way, way
@@ -30,6 +30,7 @@ pytest.importorskip("msgspec")
 pytest.importorskip("hiredis")
 
 pytestmark = [
+    pytest.mark.waits,
     pytest.mark.skipif(sys.platform != "linux", reason="sqlite:// needs Linux"),
     pytest.mark.timeout(120),
     pytest.mark.slow,
@@ -224,8 +225,8 @@ async def failover(folder: Path, primary: Server) -> str:
             return await fails_during_a_call(here, there, fail)
 
 
-def by(one: Way) -> Any:
-    return open_session(one.url, namespace="test", ttl=LEASE)
+def by(one: Way, ttl: float = LEASE) -> Any:
+    return open_session(one.url, namespace="test", ttl=ttl)
 
 
 async def test_a_call_outlives_a_failover(tmp_path: Path, victim: Server) -> None:
@@ -245,7 +246,7 @@ async def test_a_call_whose_answer_a_failover_has_lost_waits_for_a_caller_that_n
 async def cut_again_and_again(folder: Path, victim: Server, calls: int) -> Counter:
     """Call while the connections of both sessions are cut at random times; return what was done."""
     counter, cuts = Counter(), 0
-    async with way(folder, victim) as one, by(one) as here, by(one) as there:
+    async with way(folder, victim) as one, by(one, LASTS) as here, by(one, LASTS) as there:
         async with here.host("counter", counter), trio.open_nursery() as nursery:
             proxy = there.connect("counter", Counting)
 
@@ -270,6 +271,7 @@ async def cut_again_and_again(folder: Path, victim: Server, calls: int) -> Count
     return counter
 
 
+@pytest.mark.usefixtures("asks_soon")
 async def test_calls_over_a_connection_that_is_cut_happen_once(
     tmp_path: Path, victim: Server
 ) -> None:
@@ -277,6 +279,7 @@ async def test_calls_over_a_connection_that_is_cut_happen_once(
     assert {*counter.added.values()} == {1}
 
 
+@pytest.mark.usefixtures("asks_soon")
 async def test_a_host_that_knows_nothing_of_calls_it_has_answered_does_them_again(
     tmp_path: Path, victim: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

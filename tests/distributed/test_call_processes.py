@@ -15,6 +15,7 @@ from tests.distributed.shops import Counter, Counting
 pytest.importorskip("msgspec")
 
 pytestmark = [
+    pytest.mark.waits,
     pytest.mark.skipif(sys.platform != "linux", reason="sqlite:// needs Linux"),
     pytest.mark.timeout(90),
     pytest.mark.parametrize("place", ["sqlite", "redis"], indirect=True),

@@ -12,6 +12,7 @@ from structsync.distributed import Session, open_session
 from tests.every_primitive.striking import Striker, every_instruction, interrupt, sweep
 
 pytestmark = [
+    pytest.mark.long,
     # Struck between making a coroutine and awaiting it: Python then says so, and nothing is sent.
     pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
     pytest.mark.slow,

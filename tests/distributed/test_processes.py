@@ -14,6 +14,7 @@ from tests.distributed.history import Held, complaints
 from tests.distributed.waiting import until_waiting
 
 pytestmark = [
+    pytest.mark.waits,
     pytest.mark.skipif(sys.platform != "linux", reason="sqlite:// needs Linux"),
     pytest.mark.timeout(90),
     pytest.mark.parametrize("place", ["sqlite", "redis"], indirect=True),

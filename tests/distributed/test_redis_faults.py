@@ -18,7 +18,7 @@ from structsync._core.shared.core import SharedCore
 from structsync._core.shared.operations import Operation, Verb
 from structsync.distributed import Session, membership, open_session
 from tests.distributed.history import Held, complaints
-from tests.distributed.servers import ENDS, Server, server
+from tests.distributed.servers import ENDS, LASTS, Server, server
 from tests.distributed.servers import opens_briefly as opens
 from tests.distributed.waiting import until_waiting
 from tests.distributed.watch import (
@@ -33,11 +33,11 @@ from tests.distributed.way import Way, way
 
 pytest.importorskip("hiredis")
 
-pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]
+pytestmark = [pytest.mark.waits, pytest.mark.timeout(120), pytest.mark.slow]
 
 
-def by(one: Way) -> Any:
-    return open_session(one.url, namespace="test", ttl=ENDS)
+def by(one: Way, ttl: float = ENDS) -> Any:
+    return open_session(one.url, namespace="test", ttl=ttl)
 
 
 # ==== The network ====
@@ -71,7 +71,7 @@ async def test_a_holder_that_does_not_count_its_lease_is_complained_about(
 async def cuts(folder: Path, victim: Server) -> list[Held]:
     """Connections are cut again and again, each time when an answer may be on its way."""
     history: list[Held] = []
-    async with way(folder, victim) as one, by(one) as here, by(one) as there:
+    async with way(folder, victim) as one, by(one, LASTS) as here, by(one, LASTS) as there:
         async with trio.open_nursery() as nursery:
 
             async def work(session: Session) -> None:

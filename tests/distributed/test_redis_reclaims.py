@@ -23,7 +23,7 @@ from tests.distributed.watch import BRINGS_NOTHING_BACK, MISSES_NOTHING, Watch, 
 
 pytest.importorskip("hiredis")
 
-pytestmark = pytest.mark.timeout(90)
+pytestmark = [pytest.mark.waits, pytest.mark.timeout(90)]
 
 
 def everything(victim: Server) -> None:

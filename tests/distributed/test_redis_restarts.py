@@ -17,7 +17,7 @@ from tests.distributed.servers import opens_briefly as opens
 from tests.distributed.waiting import until_waiting
 from tests.distributed.watch import Watch, planted
 
-pytestmark = pytest.mark.timeout(90)
+pytestmark = [pytest.mark.waits, pytest.mark.timeout(90)]
 
 
 async def empty_restart(victim: Server) -> list[str]:

@@ -16,20 +16,21 @@ import trio
 from structsync._core.shared.operations import Key
 from structsync.distributed import Session, membership, open_session
 from structsync.distributed.replica import Replica
+from tests.distributed import servers
 from tests.distributed.history import Held, complaints
 from tests.distributed.positions import noting
-from tests.distributed.servers import ENDS, Server
+from tests.distributed.servers import ENDS, LASTS, Server
 from tests.distributed.servers import opens_briefly as opens
 from tests.distributed.watch import Watch
 from tests.distributed.way import Way, way
 
 pytest.importorskip("hiredis")
 
-pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]
+pytestmark = [pytest.mark.waits, pytest.mark.timeout(120), pytest.mark.slow]
 
 
-def by(one: Way) -> Any:
-    return open_session(one.url, namespace="test", ttl=ENDS)
+def by(one: Way, ttl: float = ENDS) -> Any:
+    return open_session(one.url, namespace="test", ttl=ttl)
 
 
 async def test_sessions_with_slow_links_share_a_lock_in_the_order_of_the_log(
@@ -46,7 +47,11 @@ async def test_sessions_with_slow_links_share_a_lock_in_the_order_of_the_log(
                 place = asked[session.identity, grant._number]
                 history.append(Held(grant.token, start, time.monotonic_ns(), 1, place))
 
-    async with way(tmp_path, victim) as slow, by(slow) as here, opens(victim) as there:
+    async with (
+        way(tmp_path, victim) as slow,
+        by(slow, LASTS) as here,
+        servers.opens(victim) as there,
+    ):
         slow.takes = slow.answers_take = 0.04
         async with trio.open_nursery() as nursery:
             for session in (here, here, there, there):

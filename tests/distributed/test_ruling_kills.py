@@ -23,6 +23,7 @@ from tests.distributed.desks import NAMES, Callers, Noted, complaints
 pytest.importorskip("msgspec")
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.skipif(sys.platform != "linux", reason="sqlite:// needs Linux"),
     pytest.mark.timeout(3600),
     pytest.mark.slow,

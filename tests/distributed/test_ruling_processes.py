@@ -17,6 +17,7 @@ from tests.distributed.switches import RULED, Lit, Switch, Switching, connected,
 pytest.importorskip("msgspec")
 
 pytestmark = [
+    pytest.mark.waits,
     pytest.mark.skipif(sys.platform != "linux", reason="sqlite:// needs Linux"),
     pytest.mark.timeout(90),
     pytest.mark.parametrize("place", ["sqlite", "redis"], indirect=True),

@@ -31,7 +31,7 @@ pytest.importorskip("hiredis")
 SECONDS = float(os.environ.get("SOAK_DISTRIBUTED_SECONDS", "12"))
 PROCESSES, PERMITS = 4, 2
 
-pytestmark = pytest.mark.timeout(SECONDS + 200)
+pytestmark = [pytest.mark.waits, pytest.mark.timeout(SECONDS + 200)]
 
 FAULTS = ("cut", "silence", "stop", "restart", "forget")
 
