@@ -9,11 +9,11 @@
   and it runs beside the slow ones.
 * ``nightly``: the same as ``slow`` at sizes for which the gate has no time.
 * ``late``: a test of any of these that takes about a second or longer, where shorter ones of the same kind run in the
-  gate; it runs with those of the night. They are listed in ``late.txt``.
+  gate; it runs with those of the night, and mutation testing asks it. Marked so, or listed in ``late.txt``.
 * ``smoke``: of each file that runs once and is not unmeasured, one test with the oldest dependencies too: the first
   one, or where that takes long, the one that is marked ``light``.
 
-A test marked ``slow`` or ``nightly``, or listed as ``late``, is of that tier wherever it stands; for all others it is
+A test marked ``slow``, ``nightly`` or ``late``, or listed as that, is of that tier wherever it stands; for all others it is
 the row of their file, or else of their folder.
 """
 

@@ -87,11 +87,7 @@ async def one_beside_the_other(connections: Connections) -> None:
 
 @pytest.mark.parametrize(
     ("main", "keep"),
-    [
-        (one_after_the_other, True),
-        pytest.param(one_after_the_other, False, marks=pytest.mark.nightly),
-        pytest.param(one_beside_the_other, False, marks=pytest.mark.nightly),
-    ],
+    [(one_after_the_other, False), (one_after_the_other, True), (one_beside_the_other, False)],
 )
 def test_an_interrupt_at_any_instruction_of_a_block_that_fails_loses_nothing(
     main: Callable[[Connections], Awaitable[None]], keep: bool, interrupted: Interrupts

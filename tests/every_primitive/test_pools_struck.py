@@ -157,7 +157,7 @@ def test_what_strikes_a_pool_at_any_instruction_takes_effect_once(
     assert sweep(strike, 1) > 3000
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_a_job_that_is_cancelled_too_late_cancels_no_other() -> None:
     def cancel_the_first(program: Program) -> None:
         if "a" in program.jobs:
