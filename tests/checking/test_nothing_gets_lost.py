@@ -152,7 +152,6 @@ def test_an_error_of_a_spec_is_told_with_its_line(tmp_path: Path) -> None:
     assert "wheel.Refusing: ZeroDivisionError: division by zero (raised in" in done.stderr
 
 
-@pytest.mark.unmeasured
 def test_python_without_assertions_is_refused(tmp_path: Path) -> None:
     done = run(write(tmp_path, ""), PYTHONOPTIMIZE="1")
     assert done.returncode == 64

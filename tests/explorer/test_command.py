@@ -301,7 +301,6 @@ def test_of_a_module_only_the_class_that_is_asked_for_makes_an_instance(folder: 
     assert explore(folder, "calls").returncode == 0
 
 
-@pytest.mark.unmeasured
 def test_a_file_that_another_module_hides_is_refused(folder: Path) -> None:
     (folder / "click.py").write_text(dedent(PROGRAM))
     ran = subprocess.run(

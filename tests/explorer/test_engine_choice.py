@@ -49,7 +49,6 @@ def test_an_engine_that_crashes_is_not_used(monkeypatch: pytest.MonkeyPatch) -> 
     assert engine_choice.chosen() == (PublicEngine, "AttributeError: _next_send")
 
 
-@pytest.mark.unmeasured
 @pytest.mark.usefixtures("undecided")
 def test_with_the_other_engine_everything_is_found_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
@@ -77,7 +76,6 @@ def test_without_the_module_of_private_names_the_other_engine_explores(
     assert explore(abba).verdict is Verdict.REFUTED
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "removal",
     [

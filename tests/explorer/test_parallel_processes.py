@@ -194,7 +194,6 @@ FINGERPRINTS = """
 """
 
 
-@pytest.mark.unmeasured
 def test_equal_states_of_two_processes_have_equal_fingerprints(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -110,7 +110,6 @@ def test_a_machine_that_cannot_begin_says_why(monkeypatch: pytest.MonkeyPatch) -
         run_state_machine_as_test(Machine, settings=quick(1))
 
 
-@pytest.mark.unmeasured
 def test_a_run_that_breaks_down_fails_the_example() -> None:
     """In a process of its own: a run of trio that has broken down cannot be tidied up."""
     ran = python(

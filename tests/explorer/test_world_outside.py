@@ -104,7 +104,6 @@ def test_what_changes_nothing_outside_is_confirmed(name: str) -> None:
     assert found.verdict is Verdict.CONFIRMED, found.unfinished
 
 
-@pytest.mark.unmeasured
 def test_what_an_import_writes_for_the_next_one_is_no_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
