@@ -33,7 +33,7 @@ class Trace:
 
     def __init__(self) -> None:
         self._held: Holds[Noted] = Holds()
-        # By the id of the request, which its primitive keeps until an event says how it ended.
+        # By the request, until an event says how it ended.
         self._waits: PerPrimitive[Noted] = PerPrimitive()
 
     def note(self, event: PrimitiveEvent) -> None:
@@ -43,16 +43,16 @@ class Trace:
             self._held.released(event)
         elif kind == "requested":
             noted = Noted(event.time, place_of(event.task))
-            self._waits.to_write(_home_of(event.request, live))[id(event.request)] = noted
+            self._waits.to_write(_home_of(event.request, live))[event.request] = noted
         elif kind in _ENDS:
-            began = self._waits.of(_home_of(event.request, live)).pop(id(event.request), None)
+            began = self._waits.of(_home_of(event.request, live)).pop(event.request, None)
             if kind == "granted":
                 place = began.place if began else place_of(event.task)
                 self._held.granted(event, Noted(event.time, place))
 
-    def wait_of(self, live: Any, request: object) -> Noted | None:
+    def wait_of(self, live: Any, request: Hashable) -> Noted | None:
         """Return when and where a request was made that waits for a primitive, if that was seen."""
-        return self._waits.of(_home_of(request, live)).get(id(request))
+        return self._waits.of(_home_of(request, live)).get(request)
 
     def hold_of(self, live: Any, who: Hashable) -> Noted | None:
         """Return when it was granted what it has held longest, and where it had requested that."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, final
@@ -66,8 +66,7 @@ class _Events:
         self.error: BaseException | None = None
         self._take = take
         self._observed = observed
-        # With the request itself, because another one may have its id once it is gone.
-        self._requests: dict[int, tuple[object, int]] = {}
+        self._requests: dict[Hashable, int] = {}
         self._number = 0
 
     def note(self, event: PrimitiveEvent) -> None:
@@ -89,15 +88,14 @@ class _Events:
         if self.error is None:
             self._take(event)
 
-    def _number_of(self, request: object) -> int:
-        found = self._requests.pop(id(request), None)
+    def _number_of(self, request: Hashable) -> int:
+        found = self._requests.pop(request, None)
         if found is None:
-            self._number += 1
-            found = request, self._number
-        self._requests[id(request)] = found
+            found = self._number = self._number + 1
+        self._requests[request] = found
         if len(self._requests) > MOST_REQUESTS:
             del self._requests[next(iter(self._requests))]
-        return found[1]
+        return found
 
 
 class _Happenings:

@@ -17,10 +17,12 @@ from typing import Any
 
 import pytest
 import trio
+import trio.testing
 from trio.lowlevel import checkpoint
 
 import structsync
 from structsync import deadlock_guard
+from structsync.observing import trace, validating
 from structsync.testing import Verdict, explore
 
 from .conftest import HIDDEN, Differences, Side, check_it_differs, check_it_repeats, other
@@ -338,3 +340,18 @@ def test_a_deadlock_guard_tells_what_it_knows_and_not_what_it_costs(search: Any)
     found = explore(test, search=search, exhaustive=True, executions=None)
     assert found.verdict is Verdict.CONFIRMED
     assert found.states < 300
+
+
+async def test_what_observers_keep_of_requests_is_kept_by_the_requests() -> None:
+    """By their addresses it would be another state in each execution, and no search with a guard would end."""
+    lock, told = structsync.Lock(), list[Any]()
+    events = validating._Events(told.append, None)
+    with structsync.trace_waits(), structsync.observe(events.note):
+        async with lock, trio.open_nursery() as nursery:
+            nursery.start_soon(lock.acquire)
+            await trio.testing.wait_all_tasks_blocked()
+            (waiting,) = lock._core.queue
+            assert [*trace.traces[-1]._waits.of(lock)] == [waiting]
+            assert waiting in events._requests
+            nursery.cancel_scope.cancel()
+    assert [one.request for one in told if one.kind != "released"] == [1, 1, 2, 2]
