@@ -91,6 +91,9 @@ def wait_by_an_own_epoll() -> None:
 
 async def fork(*where: str) -> None:
     async with opens(*where) as session, session.lock("lock") as grant:
+        connection: Any = getattr(session._engine, "connection")  # noqa: B009 - an engine on a server has one
+        while connection.replies:  # noqa: ASYNC110 - a copy that runs on may receive what is on its way to the parent
+            await trio.sleep(0.01)
         pid = os.fork()
         if pid == 0:
             wait_by_an_own_epoll()
