@@ -316,6 +316,7 @@ async def objects(session: Session, count: int, nursery: trio.Nursery) -> None:
         await nursery.start(host, name)
 
 
+@pytest.mark.timeout(240)  # it computes all the while, on a busy machine beside others
 async def test_as_many_objects_as_a_session_may_host_can_be_reserved_at_a_time(
     opens: Open,
 ) -> None:
@@ -338,6 +339,7 @@ async def test_as_many_objects_as_a_session_may_host_can_be_reserved_at_a_time(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(240)
 async def test_more_objects_would_leave_no_slot_for_what_they_wait_for(
     opens: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
