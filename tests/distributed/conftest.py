@@ -64,7 +64,7 @@ def asks_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     if importlib.util.find_spec("hiredis") is not None:
         from structsync.distributed.redis.engine import RedisEngine
 
-        monkeypatch.setattr(RedisEngine, "recheck", 0.2)
+        monkeypatch.setattr(RedisEngine, "recheck", 1.0)
 
 
 @pytest.fixture
