@@ -528,7 +528,6 @@ def test_only_one_thread_explores_at_a_time_and_nothing_stays_replaced() -> None
     assert before == (trio.CancelScope.__enter__, trio.lowlevel.Task.__hash__, trio.Lock.__init__)
 
 
-@pytest.mark.unmeasured
 def test_an_interrupt_during_the_self_test_is_not_swallowed() -> None:
     ran = python(
         """
